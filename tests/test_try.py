@@ -89,7 +89,7 @@ def test_known_hand_offs_of_named_locks(directory: Path) -> None:
     assert strict.kind in ("helps", "no difference")
     assert verdict.changes(found, "strict")["cycles"].side == "better"
     # So few hand-offs say nothing of what gathering would bring.
-    assert adaptive.sentence.endswith(" It gathered no threads.")
+    assert adaptive.sentence.endswith(" It moved no thread.")
     again = run(directory, "./two_locks", attribute=True)
     # Attribution changes nothing.
     assert counters_digest(again.rows) == counters_digest(found.rows)
@@ -115,7 +115,7 @@ def test_locks_with_priority_inheritance_are_left_alone(directory: Path) -> None
     verdicts = verdict.judge(found)
     assert verdicts[0].kind == "nothing to act on"
     (remark,) = verdict.remarks(found, verdicts)
-    assert "priority inheritance alone, which the kernel unlocked 10 times a run" in remark
+    assert "priority inheritance, which the kernel unlocked 10 times a run" in remark
 
 
 @pytest.mark.usefixtures("twice")
@@ -154,7 +154,7 @@ def test_a_program_without_locks_gives_nothing_to_act_on(directory: Path, twice:
     assert handoffs(found) == [{}] * (len(ARMS) * twice)
     strict, adaptive = verdict.judge(found)
     assert strict.kind == "nothing to act on"
-    assert adaptive.sentence.endswith(" It gathered no threads.")
+    assert adaptive.sentence.endswith(" It moved no thread.")
 
 
 def test_a_program_that_fails_is_an_error_with_its_words(directory: Path) -> None:

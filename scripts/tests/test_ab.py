@@ -261,4 +261,4 @@ def test_calibration_is_said() -> None:
     assert "single_ctr-4: counting software changes elapsed_ns by " in lines[1]
     assert "False-positive rate: " in lines[2]
     noisy = analyse(paired.simulate(paired.PLAN, noise=0.3)).calibration
-    assert "do not suffice for the 5 %" in noisy[1]
+    assert "do not suffice to find an effect of 5 %" in noisy[1]

@@ -104,9 +104,9 @@ def test_a_perturbation_that_is_not_known() -> None:
     findings = analyse(perturbed(0, status="failed", reason="the benchmark hung"))
     assert paired.primary(findings).verdict == "refused"
     assert paired.primary(findings).reason == (
-        "not claimed: what counting does to the elapsed time is not known"
+        "not claimed: the effect of counting on the elapsed time is unknown"
     )
-    assert any("elapsed_ns is not known" in line for line in findings.calibration)
+    assert any("elapsed_ns is unknown" in line for line in findings.calibration)
 
 
 GROUPS = ("cycles,instructions", "l2_references,l2_misses", "software")
@@ -181,7 +181,7 @@ def test_who_else_may_have_run_there_is_said() -> None:
     for row in dataset.rows:
         row["others"] = "no cgroup"
     assert analyse(dataset).doubts == (
-        "Hardware events are those of the measured CPUs, and others may have run on these: "
+        "Hardware events are counted by CPU, and other programs may have run on the measured CPUs: "
         "no cgroup.",
     )
 
@@ -194,8 +194,8 @@ def test_company_in_some_runs_only_is_said() -> None:
     mixed = edited(edited(dataset, {}, alone), {"block": 3}, together)
     count = sum(row["block"] == 3 for row in mixed.rows)
     assert analyse(mixed).doubts == (
-        f"In {count} of {len(mixed.rows)} runs others may have run on the measured CPUs, and in "
-        "the rest not, which changes times, too: no cgroup.",
+        f"In {count} of {len(mixed.rows)} runs other programs may have run on the measured "
+        "CPUs, which changes times, too: no cgroup.",
     )
     # Of a run that failed it is not known, and it is in no comparison.
     failed = {"status": "failed", "reason": "watchdog", "others": None}

@@ -354,7 +354,7 @@ def test_the_functions_that_wait_longest(kernel: Kernel, program: Path, tmp_path
         "97.2 %",
     ]
     assert not lines.rows
-    assert lines.note.endswith(" None that matters: strict.")
+    assert lines.note.endswith(" No relevant line: strict.")
 
 
 def test_false_sharing_that_matters(kernel: Kernel, program: Path, tmp_path: Path) -> None:

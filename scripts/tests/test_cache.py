@@ -102,7 +102,9 @@ def test_damage_is_named_and_thrown_away(
     assert f"  {directory}: {said}\n" in err
     heard = io.StringIO()
     assert not reusable(directory, "content", PlainReporter(heard))
-    assert heard.getvalue() == (f"{directory}: {said}: damaged; it is thrown away and made again\n")
+    assert heard.getvalue() == (
+        f"{directory} is damaged ({said}); removing and building it again\n"
+    )
     assert not directory.exists()
     assert fast(capsys, "verify")[:2] == (0, "2 whole, 0 damaged\n")
 
@@ -147,7 +149,7 @@ def test_an_empty_cache(
     monkeypatch.setenv("FAST_CACHE", str(tmp_path / "none"))
     assert fast(capsys, "list") == (0, f"{tmp_path}/none: 0 KiB\n", "")
     assert fast(capsys, "verify")[:2] == (0, "0 whole, 0 damaged\n")
-    assert fast(capsys, "clean", "machines")[:2] == (0, "0 KiB are free again\n")
+    assert fast(capsys, "clean", "machines")[:2] == (0, "freed 0 KiB\n")
 
 
 def test_cleaning_takes_what_is_named_and_old(
@@ -158,7 +160,7 @@ def test_cleaning_takes_what_is_named_and_old(
     status, out, _ = fast(capsys, "clean", "machines", "builds", "--unused-for", "2")
     assert status == 0
     assert out.splitlines()[0] == f"removed {cache}/machines/bbbb"
-    assert out.splitlines()[1].endswith(" MiB are free again")
+    assert out.splitlines()[1].startswith("freed ")
     assert (cache / "machines/aaaa").is_dir()
     fast(capsys, "clean", "machines")
     assert not (cache / "machines/aaaa").exists()
@@ -175,7 +177,7 @@ def test_what_is_being_made_stays(
         fcntl.flock(file, fcntl.LOCK_EX)
         status, _, err = fast(capsys, "clean", kind)
     assert status == 1
-    assert err.startswith("fast: these are being made now, and stay:\n")
+    assert err.startswith("fast: these are being built, and were kept:\n")
     assert (cache / "machines/aaaa").is_dir()
     assert (cache / "trees/6.12-fast").is_dir()
 
@@ -193,7 +195,7 @@ def test_what_is_being_built_of_an_installed_fast_stays(
         fcntl.flock(file, fcntl.LOCK_EX)
         status, _, err = fast(capsys, "clean", "work")
     assert (status, (work / "user").is_dir()) == (1, True)
-    assert err.startswith("fast: these are being made now, and stay:\n")
+    assert err.startswith("fast: these are being built, and were kept:\n")
     assert fast(capsys, "clean", "work")[0] == 0
     assert not work.exists()
 
@@ -265,8 +267,8 @@ def test_what_an_installed_fast_built_goes_but_for_what_runs_it(
 def test_what_has_another_name_is_not_free_again(
     cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "KiB are free again" in fast(capsys, "clean", "sources")[1]
-    assert "1.0 MiB are free again" in fast(capsys, "clean", "trees")[1]
+    assert "freed " in fast(capsys, "clean", "sources")[1]
+    assert "freed 1.0 MiB" in fast(capsys, "clean", "trees")[1]
     assert (cache / "trees/6.12-fast.lock").is_file()
 
 
@@ -277,7 +279,7 @@ def test_what_has_both_its_names_there_is_free_again(
     (tree / "source/main.c").unlink()
     (tree / "one").write_bytes(os.urandom(MB))
     (tree / "other").hardlink_to(tree / "one")
-    assert "1.0 MiB are free again" in fast(capsys, "clean", "trees")[1]
+    assert "freed 1.0 MiB" in fast(capsys, "clean", "trees")[1]
 
 
 @pytest.mark.parametrize("words", [["clean"], ["clean", "all"], ["clean", "try", "--unused-for=0"]])
@@ -338,7 +340,7 @@ def test_what_is_in_a_cache_that_is_only_read_is_used(
     assert saving.saved() == snapshot and len(saving.boots) == 1
     with pytest.raises(FastError) as error:
         saving.saved("other tools")
-    assert f"the cache {tmp_path}, and the cache cannot be written to" in str(error.value)
+    assert f"the cache {tmp_path}, and the cache cannot be written" in str(error.value)
     assert "Set FAST_CACHE to a directory" in str(error.value)
 
 
@@ -356,7 +358,7 @@ def test_a_lock_can_be_waited_for_where_it_is_only_read(
         with locked(path, PlainReporter(heard)):
             pass
         waiting.join()
-    assert "waiting for the end of it" in heard.getvalue()
+    assert "is building; waiting" in heard.getvalue()
     # None is there, and none can be made.
     with locked(tmp_path / "other.lock", PlainReporter(heard)):
         pass

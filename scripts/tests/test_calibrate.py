@@ -277,7 +277,7 @@ def test_sets_are_a_power_of_two(cache: dict[str, int], expected: tuple[int, int
 @pytest.mark.parametrize("level", ["l1i", "l1d", "l2", "l3"])
 def test_without_a_level_there_is_no_preset(document: dict[str, Any], level: str) -> None:
     document["caches"][level] = None
-    with pytest.raises(FastError, match=f"does not tell that it has an {level}, which the cache"):
+    with pytest.raises(FastError, match=f"does not report its {level}, which the cache"):
         preset(document)
 
 
@@ -413,7 +413,7 @@ def test_noise_is_said(
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["--out", "no/such/mine.toml"], "its directory does not exist; make it first"),
+        (["--out", "no/such/mine.toml"], "its directory does not exist; create it first"),
         (["--out", "Mine.toml"], "allowed: up to 31 small letters"),
         (["--out", "rx4640.toml"], "rx4640 is a built-in preset's name: use another"),
     ],

@@ -36,15 +36,15 @@ def python(*words: str, before: str = 'exec "$@"') -> subprocess.CompletedProces
         ([], "the following arguments are required: COMMAND"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
         (["run"], "required: EXPERIMENT.toml"),
-        (["run", "x.toml", "--jobs", "0"], "'0' is no whole number of at least 1"),
+        (["run", "x.toml", "--jobs", "0"], "'0' is not a whole number of at least 1"),
         (["run", "x.toml", "--backend", "hard"], "invalid choice: 'hard'"),
-        (["run", "x.toml", "--jobs", "many"], "'many' is no whole number of at least 1"),
+        (["run", "x.toml", "--jobs", "many"], "'many' is not a whole number of at least 1"),
         (["kernel"], "the following arguments are required: COMMAND"),
         (["compare"], "required: RESULTS_DIR"),
         (["report", "a", "b"], "unrecognized arguments: b"),
-        (["compare", "a", "--fail-below", "nan"], "'nan' is no finite number"),
-        (["compare", "a", "--fail-below", "inf"], "'inf' is no finite number"),
-        (["shell", "6.12", "uname"], "stand behind `--`: fast shell 6.12 -- uname"),
+        (["compare", "a", "--fail-below", "nan"], "'nan' is not a finite number"),
+        (["compare", "a", "--fail-below", "inf"], "'inf' is not a finite number"),
+        (["shell", "6.12", "uname"], "behind `--`: fast shell 6.12 -- uname"),
         (["report", "a", "--", "true"], "report runs no other program: -- true"),
     ],
 )
@@ -117,8 +117,8 @@ def test_an_interrupt_says_how_to_go_on(
     monkeypatch.setattr(kernels, "build", interrupted)
     assert main.main(["kernel", "build", "--source", "my linux"]) == 130
     assert capsys.readouterr().err == (
-        "fast: interrupted; what is built or written is kept. "
-        "To go on: fast kernel build --source 'my linux'\n"
+        "fast: interrupted; finished work is kept. "
+        "To continue: fast kernel build --source 'my linux'\n"
     )
 
 
@@ -130,7 +130,7 @@ def test_an_interrupt_while_commands_are_loaded(
 
     monkeypatch.setattr(main, "make_parser", interrupted)
     assert main.main(["doctor"]) == 130
-    assert capsys.readouterr().err.endswith("To go on: fast doctor\n")
+    assert capsys.readouterr().err.endswith("To continue: fast doctor\n")
 
 
 INTERRUPTED_IMPORT = """
@@ -228,7 +228,7 @@ def test_a_directory_that_is_gone(experiment_file: Path) -> None:
     answer = python("-m", "fastlab.cli", "compare", str(experiment_file.parent), before=gone)
     assert (answer.returncode, answer.stderr) == (
         1,
-        "fast: the current directory was removed; change to one that is there, then run it again\n",
+        "fast: the current directory was removed; change to another one, then run it again\n",
     )
 
 

@@ -151,7 +151,7 @@ def test_dry_run_of_a_real_machine_lists_the_slots(
     assert "each side of a block in a boot of its own" in lines[-1]
     assert main.main(["run", "small.toml", "--backend", "kvm", "--dry-run"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert ", each run in a guest of its own; where there are hardware counters" in last
+    assert ", each run in a guest of its own; with hardware counters" in last
     experiment_file.write_text(f"latencies = true\n{REAL}")
     assert main.main(["run", "small.toml", "--backend", "soft", "--dry-run"]) == 0
     assert capsys.readouterr().out.endswith("; a second run of each measures latencies\n")
@@ -162,7 +162,7 @@ def test_dry_run_of_a_real_machine_lists_the_slots(
     ("words", "status", "what"),
     [
         (["--jobs", "2"], 2, "--jobs is for simulations; backend soft makes one run at a time"),
-        ([], 1, "primary = cycles is nothing that backend soft measures"),
+        ([], 1, "primary = cycles is not measured by backend soft"),
     ],
 )
 def test_what_a_real_machine_does_not_do(

@@ -23,6 +23,7 @@ from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import FastError, Place, Variant
 from fastlab.plan.experiment import plan
 from fastlab.report import charts
+from fastlab.report.answers import answers, lead
 from fastlab.report.contents import markdown, shown
 from fastlab.report.document import csv_text, document, json_text
 from fastlab.report.markup import rich_table
@@ -34,7 +35,7 @@ from fastlab.report.sections import (
     study,
     synchronization,
 )
-from fastlab.report.tables import Table, answers, gains, lead, losses, without_empty
+from fastlab.report.tables import Table, gains, losses, without_empty
 from fastlab.statistics.findings import Findings
 
 
@@ -407,9 +408,9 @@ def test_unwritable_directory(tmp_path: Path) -> None:
 def test_the_answer_in_a_sentence() -> None:
     (said,) = answers(sample())
     assert said == (
-        "fast against baseline in elapsed_ns: of 4 rows 0 better, 0 worse, 2 without a change, 2 "
-        "without an answer."
+        "fast made none of 4 cases faster than baseline, none slower, 2 without a significant "
+        "change, 2 without an answer."
     )
     assert lead(sample()) == said
     (said,) = answers(splash())
-    assert said.startswith("fast against baseline in elapsed_ns: of 4 rows 0 better, 0 worse, 4 ")
+    assert said.startswith("fast made none of 4 cases faster than baseline, none slower, 4 ")

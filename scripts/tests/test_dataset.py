@@ -160,7 +160,7 @@ def test_plan_of_an_experiment() -> None:
 def test_a_primary_metric_that_the_backend_does_not_measure(primary: str, backend: str) -> None:
     of = replace(samples.experiment(), primary=primary)
     with pytest.raises(
-        FastError, match=f"primary = {primary} is nothing that backend {backend} measures"
+        FastError, match=f"primary = {primary} is not measured by backend {backend}"
     ) as error:
         make_plan(of, backend)
     offered = str(error.value).partition("choose one of ")[2].split(", ")
@@ -196,7 +196,7 @@ def test_rows_of_another_backend_are_refused() -> None:
     assert make_dataset(paired.PLAN, [good]).rows == (good,)
     of = samples.experiment()
     with pytest.raises(
-        FastError, match=r"none of backend soft's blocks \(backend sim; it lacks bl"
+        FastError, match=r"does not belong to backend soft \(backend sim; it lacks bl"
     ):
         make_dataset(paired.PLAN, [samples.row(of, samples.run_of(of, "fast"))])
     with pytest.raises(FastError, match="backend perf; it lacks nothing"):
@@ -211,14 +211,14 @@ def test_rows_of_another_backend_are_refused() -> None:
         ({"pair": "soft"}, "pair is 'soft', and there are off, strict"),
         ({"events": "cycles"}, "events is 'cycles', and there are software, none"),
         ({"position": 4}, "position is 4, and a block has 4 runs"),
-        ({"block": 1}, "its block and position are those of run single_ctr-4-strict-1-0"),
-        ({"key": "x"}, "its block and position are those of run single_ctr-4-strict-0-0"),
+        ({"block": 1}, "its block and position belong to run single_ctr-4-strict-1-0"),
+        ({"key": "x"}, "its block and position belong to run single_ctr-4-strict-0-0"),
     ],
 )
 def test_a_row_of_no_slot_is_refused(change: dict[str, Any], said: str) -> None:
     good = paired.row(SLOT, 1e6)
     bad = good | change
-    with pytest.raises(FastError, match=rf"runs\.jsonl:2: run .* that plan.json has: {said}; del"):
+    with pytest.raises(FastError, match=rf"runs\.jsonl:2: run .* not in plan.json: {said}; del"):
         make_dataset(paired.PLAN, [good, bad, good])
 
 

@@ -55,7 +55,7 @@ def test_all_that_is_needed_is_there(tmp_path: Path, machine: FakeMachine) -> No
     assert found["kernels"] == readiness.Examined(
         "kernels", "note", "none is built yet; what needs one builds it"
     )
-    assert "the simulation needs none" in found["KVM"].text
+    assert "the simulation does not need it" in found["KVM"].text
 
 
 def test_a_cache_that_is_only_read_is_said(
@@ -104,7 +104,7 @@ def test_kvm_is_real_only_if_a_guest_boots(
     tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kvm.DEVICE.touch()
-    assert "nobody knows whether it is real" in examine(tmp_path, machine)["KVM"].text
+    assert "but was not tested" in examine(tmp_path, machine)["KVM"].text
     let_probe(tmp_path, monkeypatch)
     for why, state in (("no guest boots with it", "note"), ("", "ok")):
         monkeypatch.setattr(kvm, "probe", lambda *_, why=why: why)

@@ -128,7 +128,7 @@ def test_nothing_is_built_where_it_is_installed(
 
 def test_advice_is_for_where_it_is_installed(root: Path) -> None:
     said = python_package("rich", root / "share/fastlab")
-    assert said.endswith(f"remove {cache_dir()}/venv, which the next command makes anew")
+    assert said.endswith(f"remove {cache_dir()}/venv; the next command creates it again")
     assert python_package("rich", PROJECT).endswith("run `make`, which installs it")
 
 

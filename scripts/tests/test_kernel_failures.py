@@ -152,7 +152,7 @@ def test_a_damaged_kernel_is_named_and_made_again(lab: Lab, name: str) -> None:
     os.truncate(file, file.stat().st_size // 2)
     heard = Heard()
     assert lab.build("baseline", heard=heard) == (first,)
-    assert f"{directory}: {name} altered or cut short: damaged; it is thrown away" in "\n".join(
+    assert f"{directory} is damaged ({name} altered or cut short); removing" in "\n".join(
         heard.said
     )
     assert Path(first.vmlinux).read_bytes() == whole
@@ -197,7 +197,7 @@ def test_two_builds_at_once_take_turns(lab: Lab) -> None:
         other = threading.Thread(target=lambda: lab.build("baseline", heard=heard))
         other.start()
         assert eventually(lambda: bool(heard.said) or not other.is_alive())
-        assert heard.said == [f"somebody is at work here, waiting for the end of it ({lock})"]
+        assert heard.said == [f"another fast (pid {os.getpid()}) is building; waiting ({lock})"]
         assert heard.objects == []
     other.join()
     assert len(lab.builds()) == 1
@@ -239,4 +239,4 @@ def test_a_kernel_of_a_cache_that_is_only_read_is_used(
     assert lab.build("fast", heard=heard) == (kernel,)
     assert f"{kernel.id} is built already" in heard.text
     said = lab.error("baseline")
-    assert "Read-only file system: something must be made that is not in the cache" in said
+    assert "Read-only file system: a file is missing from the cache" in said

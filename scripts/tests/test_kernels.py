@@ -256,8 +256,8 @@ def test_a_symbol_that_does_not_stay_is_named_with_its_fragment(lab: Lab) -> Non
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"series": "6.99"}, "there is no kernel series '6.99'; there are: 6.12"),
-        ({"variants": ("slow",)}, "there is no variant 'slow'; there are: baseline, fast"),
+        ({"series": "6.99"}, "no kernel series '6.99'; known: 6.12"),
+        ({"variants": ("slow",)}, "no variant 'slow'; known: baseline, fast"),
         ({"fragments": ("nope",)}, "there is no configuration fragment 'nope' in "),
         ({"source": Path("/nonexistent")}, "/nonexistent: there is no kernel source"),
     ],

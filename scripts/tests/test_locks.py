@@ -240,9 +240,9 @@ def test_of_a_matrix_each_point_has_its_first_lock() -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"left": -1}, "left of lock heap is -1, and it is counted from 0"),
+        ({"left": -1}, "left of lock heap is -1; allowed: 0 to"),
         ({"handoff": {"count": 1, "ns": -2}}, "handoff of lock heap is -2"),
-        ({"further": 1}, "has not what a lock has"),
+        ({"further": 1}, "with fields that no lock has"),
     ],
 )
 def test_a_lock_that_cannot_be_is_refused(change: dict[str, Any], complaint: str) -> None:

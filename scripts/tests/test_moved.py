@@ -86,7 +86,7 @@ def test_an_environment_that_was_moved_is_forgotten(tmp_path: Path) -> None:
     assert forget_moved(old) == "" and old.is_dir()
     old.parent.rename(new.parent)
     said = forget_moved(new)
-    assert said == f"{new} was made as {old}: it is removed, to be made again"
+    assert said == f"{new} was made as {old}: removing it; it will be built again"
     assert not new.exists()
 
 

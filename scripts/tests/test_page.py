@@ -31,6 +31,8 @@ from fastlab.statistics.analysis import analyse
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 MB = 1_000_000
+# The text and the ground of the page, which a theme sets.
+INKS = ("rgb(31, 35, 40)", "rgb(228, 231, 235)", "rgb(255, 255, 255)", "rgb(20, 23, 27)")
 # A busy machine is slow; nothing here waits for a time to pass.
 PATIENCE = 120
 
@@ -173,7 +175,7 @@ def test_all_is_there_without_scripts(demo: Path) -> None:
 
 def test_the_page_is_one_file_without_faults(shown: Chrome) -> None:
     assert shown.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert shown.find_element(By.CSS_SELECTOR, "h1 + p").text.startswith("Best of 3: ")
+    assert shown.find_element(By.CSS_SELECTOR, "h1 + p").text.partition(" made ")[1] == " made "
 
 
 def test_headings_sort(shown: Chrome) -> None:
@@ -292,6 +294,36 @@ def test_whiskers_are_seen_on_any_colour(shown: Chrome, scheme: str) -> None:
     # Each is drawn upon a wider one of the ground's colour.
     assert around == ground
     assert contrast(line, ground) > 7
+
+
+def test_data_has_the_same_colours_in_both_themes(shown: Chrome) -> None:
+    script = (
+        "return [...document.querySelectorAll('.mark path, figure text')]"
+        ".map((part) => getComputedStyle(part).fill).filter((fill) => fill !== 'none');"
+    )
+    seen = {}
+    for scheme in ("light", "dark"):
+        media(shown, scheme=scheme)
+        seen[scheme] = [fill for fill in shown.execute_script(script) if fill not in INKS]
+    assert seen["light"] == seen["dark"] and len(set(seen["light"])) > 5
+
+
+def test_a_phone_shows_the_columns_of_fast(shown: Chrome) -> None:
+    size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        for title in ("Regret by workload and arm", "Improvement of elapsed_ns by variant"):
+            table = table_after(shown, title)
+            for name in ("strict", "adaptive"):
+                (heading,) = table.find_elements(By.XPATH, f".//th[. = '{name}']")
+                box = heading.rect
+                assert box["x"] >= 0 and box["x"] + box["width"] <= 400, (title, name)
+        labels = shown.find_elements(By.CSS_SELECTOR, "figure svg text")
+        for name in ("strict", "adaptive"):
+            box = next(label for label in labels if label.text == name).rect
+            assert box["x"] >= 0 and box["x"] + box["width"] <= 400, name
+    finally:
+        shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def contrast(one: str, other: str) -> float:

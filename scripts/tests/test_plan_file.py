@@ -136,5 +136,5 @@ def test_what_is_no_plan_at_all(tmp_path: Path, text: str) -> None:
     (tmp_path / plan_file.NAME).write_text(text)
     with pytest.raises(FastError, match="not a plan of this version"):
         plan_file.load(tmp_path)
-    with pytest.raises(FastError, match="cannot be read, but there are runs"):
+    with pytest.raises(FastError, match="cannot be read, but runs were made"):
         plan_file.keep(tmp_path, make_plan(EXPERIMENT, "soft"), EXPERIMENT, "tools", begun=True)

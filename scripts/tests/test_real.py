@@ -113,7 +113,7 @@ def test_hardware_counters(machine: FakeMachine) -> None:
     assert found.of_metric("cycles")[0].verdict == "better"
     assert found.of_metric("l3_references")[0].verdict == "better"
     assert found.of_metric("context_switches")[0].baseline.mean
-    assert any("others may have run on these: no cgroup" in line for line in found.doubts)
+    assert any("may have run on the measured CPUs: no cgroup" in line for line in found.doubts)
     assert sum("counting" in line for line in found.calibration) == 3
     # No value is not 0.
     assert "l3_misses" in {metric.name for metric in found.not_available}
@@ -278,7 +278,7 @@ def test_a_plan_that_changed_after_the_first_run(machine: FakeMachine) -> None:
     changed = replace(
         POLICIES, primary="task_clock", workloads=(*POLICIES.workloads, Workload("affinity", 4))
     )
-    with pytest.raises(FastError, match="the first runs were planned otherwise") as error:
+    with pytest.raises(FastError, match="the first runs had another plan") as error:
         execute(machine, changed)
     text = str(error.value)
     assert 'primary: "elapsed_ns" then, "task_clock" now' in text
@@ -332,5 +332,5 @@ def test_rows_without_their_plan(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     execute(machine)
     (machine.root.parent / "results/plan.json").write_text("{")
-    with pytest.raises(FastError, match=r"plan\.json: cannot be read, but there are runs"):
+    with pytest.raises(FastError, match=r"plan\.json: cannot be read, but runs were made"):
         execute(machine)

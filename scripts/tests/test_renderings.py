@@ -142,7 +142,7 @@ def test_golden(sample: str, form: str) -> None:
     assert numbers == pytest.approx([float(n) for n in _NUMBER.findall(expected)], rel=1e-12, abs=0)
 
 
-@pytest.mark.parametrize("form", ["markdown", "ktap", "lkp", "mmtests"])
+@pytest.mark.parametrize("form", ["markdown", "ktap"])
 def test_what_a_program_said_is_one_line(form: str) -> None:
     """Else a kernel's message would be a test of its own, a table's end, or a terminal's colour."""
     said = "first\nok 9 second\r\n\x1b[31m| third\u2028fourth"

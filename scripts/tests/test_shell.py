@@ -172,7 +172,7 @@ def test_the_default_is_the_fast_variant_of_the_primary_series() -> None:
 
 
 def test_an_unknown_variant_is_an_error_that_names_those_there_are(lab: Lab) -> None:
-    with pytest.raises(FastError, match="'quick'; there are: baseline, fast"):
+    with pytest.raises(FastError, match="'quick'; known: baseline, fast"):
         lab.request(["true"], Streams(), "quick")
 
 

@@ -297,7 +297,7 @@ def test_an_interrupt_keeps_the_rows_so_far(
     assert main.main(["splash", "run", *words, "--threads", "2"]) == 130
     out, err = capsys.readouterr()
     assert "direct sums" in out
-    assert "interrupted; what is built or written is kept" in err
+    assert "interrupted; finished work is kept" in err
     rows = json.loads(file.read_text())["rows"]
     assert [(row["program"], row["verdict"]) for row in rows] == [("barnes", "ok")]
 

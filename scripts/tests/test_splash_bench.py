@@ -178,7 +178,7 @@ def test_an_interrupt_keeps_what_is_measured(
     lab.ours("fft", then=f"kill -INT {os.getpid()}; exec sleep 60")
     path = lab.directory / "rows.json"
     assert command("--threads=1", "--json", str(path)) == 130
-    assert "interrupted; what is built or written is kept" in capsys.readouterr().err
+    assert "interrupted; finished work is kept" in capsys.readouterr().err
     barnes, fft = json.loads(path.read_text())["rows"]
     assert (barnes["status"], len(barnes["ours_ns"])) == ("ok", 1)
     assert (fft["status"], fft["ratio"]) == ("not measured", None)

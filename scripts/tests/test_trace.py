@@ -293,7 +293,7 @@ def test_doubts() -> None:
     assert output.doubts([recording(), without("sched_fast_hint")]) == []
     lost = recording(mechanism={**COUNTED, "hint_mm": 1})
     (doubt,) = output.doubts([lost])
-    assert doubt.endswith("looked at 2 woken threads in the trace, at 3 by its counters")
+    assert doubt.endswith("2 woken threads by the trace, and about 3 by its counters")
     # Off, neither has any.
     off = without("sched_fast_hint", "sched_fast_wakeup")
     assert output.doubts([replace(off, mechanism=dict.fromkeys(COUNTED, 0))]) == []

@@ -111,7 +111,7 @@ def test_full_buffers(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) 
         "were full (64 KiB each). The table, timeline.svg and kernel.pftrace end there; kernel.dat "
         "has all that was kept. Larger buffers: --buffer-kb\n"
     ) in said
-    assert "FAST has looked at" not in said
+    assert "FAST decided about" not in said
     request = record_running.ProgramRequest(["./program"], Path("traces"))
     (found,) = record_running.record_program(request, Heard())
     assert found.events[-1].ns == 3250
@@ -197,7 +197,7 @@ def test_a_run_of_an_experiment(
     assert [one.name for one in request.variants] == ["onecpu", "strict"]
     assert request.buffer_kb == 8
     assert request.directory == Path("results/demo/trace/single_ctr-16")
-    assert "- strict: FAST has looked at 2 woken threads in the trace, at 3 by" in (
+    assert "- strict: FAST decided about 2 woken threads by the trace, and about 3 by" in (
         capsys.readouterr().out
     )
     assert (request.directory / "timeline.svg").is_file()
@@ -215,9 +215,9 @@ def test_what_was_asked_for() -> None:
     case = record_simulated.pick_case(DEMO, "doubly_list-16")
     assert (case.workload.benchmark, case.workload.threads) == ("doubly_list", 16)
     assert [one.name for one in record_simulated.pick_variants(DEMO, ("onecpu",))] == ["onecpu"]
-    with pytest.raises(FastError, match=r"'single_ctr' of demo .*; there are: single_ctr-4,"):
+    with pytest.raises(FastError, match=r"'single_ctr' of demo .*; known: single_ctr-4,"):
         record_simulated.pick_case(DEMO, "single_ctr")
-    with pytest.raises(FastError, match=r"no variant 'soft' of demo.*; there are: baseline, "):
+    with pytest.raises(FastError, match=r"no variant 'soft' of demo.*; known: baseline, "):
         record_simulated.pick_variants(DEMO, ("soft",))
 
 

@@ -102,7 +102,7 @@ def test_no_difference(machine: FakeMachine) -> None:
     found = attempt()
     one, _ = verdict.judge(found)
     assert one.kind == "no difference"
-    assert "can be told from noise: it improves by " in one.sentence
+    assert "has no measurable effect on this program's time (" in one.sentence
     assert "p = " in one.sentence
     # Both tests are needed.
     metric = NAMED["elapsed_ns"]
@@ -126,7 +126,8 @@ def test_without_all_of_its_runs_there_is_no_answer(
     (other,) = set(POLICIES) - {policy}
     assert kinds == {policy: "not available", other: "helps"}
     assert (
-        f"What policy {policy} does to this program's time is not available: 11 of 12 blocks are "
+        f"The effect of policy {policy} on this program's time is not available: 11 of 12 blocks "
+        "are "
         "whole; more l2_misses than l2_references. Run it again.\n"
     ) in said
     assert "improves by n/a" not in said
@@ -138,7 +139,7 @@ def test_without_all_of_its_runs_there_is_no_answer(
 def test_nothing_to_act_on_whatever_the_times_are(machine: FakeMachine) -> None:
     machine.mode("idle")
     one, adaptive = verdict.judge(attempt())
-    assert adaptive.sentence.endswith(" It gathered no threads.")
+    assert adaptive.sentence.endswith(" It moved no thread.")
     assert one.kind == "nothing to act on"
     assert "no thread was woken by a lock's hand-off (hint_set = 0)" in one.sentence
 
@@ -205,7 +206,7 @@ def test_what_is_shown(machine: FakeMachine) -> None:
         [policy, "7", "7", "7"] for policy in POLICIES
     ]
     assert metrics.note.endswith(
-        "no control onecpu: the running kernel cannot confine a program without telling it."
+        "no control onecpu: a program notices that the running kernel confines it."
     )
     assert any("of the whole machine" in line for line in verdict_tables.doubts(found))
 
@@ -220,7 +221,7 @@ def test_latencies_and_their_locks(machine: FakeMachine) -> None:
     ]
     assert [[cell.text for cell in row[:4]] for row in locks.rows] == [
         ["heap+0x80", "0x4c8080", "90", "90.0 %"],
-        ["other programs that it started", "", "10", "10.0 %"],
+        ["other programs that the program started", "", "10", "10.0 %"],
     ]
     document = verdict_tables.document(found, [])
     assert [one["arm"] for one in document["latencies"]] == [
@@ -265,7 +266,7 @@ def test_no_hand_off_is_no_table_of_locks(machine: FakeMachine) -> None:
     [
         ("fails", "program ended with status 2 with policy strict: single_ctr: cannot make"),
         ("hang", "program took longer than 1 s with policy strict"),
-        ("ends-badly", "program ended with status 3 with policy strict: (it said nothing"),
+        ("ends-badly", "program ended with status 3 with policy strict: (no error output"),
         ("no-counts", "program ended with status 0 with policy strict"),
     ],
 )
@@ -284,7 +285,7 @@ def test_a_program_that_cannot_be_measured_so(machine: FakeMachine, mode: str, w
     verdicts = verdict.judge(found)
     assert verdicts[0].kind == "helps"
     _, remark = verdict.remarks(found, verdicts)
-    assert "Which locks the hand-offs come from is not available here" in remark
+    assert "The locks behind the hand-offs are not available here" in remark
     assert machine.setting("policy") == FOUND
 
 
@@ -298,7 +299,7 @@ def test_hardware_counters(machine: FakeMachine) -> None:
     assert rows["context switches"][0] != "n/a"
     assert rows["L3 references"] == ["n/a"] * 5
     assert any(
-        "others may have run on these: no cgroup." in line for line in verdict_tables.doubts(found)
+        "on the measured CPUs: no cgroup." in line for line in verdict_tables.doubts(found)
     )
 
 
@@ -328,7 +329,7 @@ def test_markers_are_counted_by(machine: FakeMachine) -> None:
         ("at 5 killed", "program ended with status -9 with policy "),
         ("at 5 no-counts", "fast-stat wrote no counts"),
         ("at 1 fails", "program ended with status 2 with policy off\nsingle_ctr: cannot make"),
-        ("meddle", r"FAST fired 14 times with policy off: something else"),
+        ("meddle", r"FAST fired 14 times with policy off: another process"),
     ],
 )
 def test_a_run_that_says_nothing_is_an_error(machine: FakeMachine, mode: str, says: str) -> None:
@@ -349,7 +350,7 @@ def test_the_end_of_its_output_is_told_too(machine: FakeMachine) -> None:
 def test_what_it_wrote_on_its_standard_error_is_told_after_success(machine: FakeMachine) -> None:
     machine.mode("at 5 warns")
     doubt = verdict_tables.doubts(attempt())[0]
-    assert doubt.startswith("./program ended with status 0, but wrote on its standard error in ")
+    assert doubt.startswith("./program ended with status 0, but wrote to its standard error in ")
     assert f" in 1 of {RUNS} runs: " in doubt and doubt.endswith("\n    xz: not found")
 
 
@@ -392,7 +393,7 @@ def test_options_of_the_simulated_machine(
 ) -> None:
     assert main.main(["try", "--backend", "soft", *option, "--", "./program"]) == 2
     said = capsys.readouterr().err
-    assert f"{option[0]} is about the simulated machine; backend soft runs" in said
+    assert f"{option[0]} describes the simulated machine, and backend soft runs" in said
     assert machine.runs() == []
 
 

@@ -212,7 +212,7 @@ def test_noise_is_said() -> None:
     said = agreement.sentences(agreement.compare(measured, side(), agreement.CLOCK_BOUNDS))
     assert said[0].startswith("0 of 1 benchmarks are within the bounds (none)")
     assert said[1] == (
-        "too noisy to be judged: single_ctr, 4 threads. Measure again when this machine has "
+        "too noisy to judge: single_ctr, 4 threads. Measure again when this machine has "
         "nothing else to do"
     )
 

@@ -139,7 +139,7 @@ def test_an_even_number_of_cpus(monkeypatch: pytest.MonkeyPatch, allowed: int, u
 
 def test_one_cpu_has_nothing_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
-    with pytest.raises(FastError, match="one CPU only: free and confined to one CPU are the same"):
+    with pytest.raises(FastError, match="one CPU: free and confined to one CPU are the same"):
         native.usable_cpus()
 
 
@@ -355,7 +355,7 @@ def test_a_full_disk_is_said(command: Command, capsys: Capture) -> None:
     [
         ([], "one of the arguments --preset --measured is required"),
         (["--preset", "a.toml", "--measured", "b.toml"], "not allowed with argument"),
-        (["--preset", "a.toml", "--rounds", "0"], "'0' is no whole number of at least 1"),
+        (["--preset", "a.toml", "--rounds", "0"], "'0' is not a whole number of at least 1"),
     ],
 )
 def test_bad_usage(words: list[str], what: str, capsys: Capture) -> None:

@@ -124,12 +124,12 @@ def test_all_runs_worse_is_harm() -> None:
 )
 def test_anything_else_is_no_difference(off: list[int], strict: list[int]) -> None:
     said = sentence(trial(shots("off", off), shots("strict", strict)), "no difference")
-    assert "no difference to this program's time" in said
+    assert "no measurable effect on this program's time" in said
 
 
 def test_ranges_are_said_where_there_is_no_difference() -> None:
     found = trial(shots("off", [1000] * 4), shots("strict", [990, 1005, 1000, 1000]))
-    assert "another beginning: it improves by -0.5 to 1.0 %." in sentence(found, "no difference")
+    assert "(-0.5 to +1.0 %, within run-to-run variation)." in sentence(found, "no difference")
     same = trial(shots("off", [1000] * 4), shots("strict", [1000] * 4))
     assert "improves by 0.0 %." in sentence(same, "no difference")
 
@@ -154,7 +154,7 @@ def test_adaptive_that_gathers_nothing_is_judged_by_its_price() -> None:
     off, strict = shots("off", [1000] * 4), shots("strict", [900] * 4)
     slower = shots("adaptive", [1100] * 4)
     assert judge(trial(off, strict, adaptive=slower))[1].sentence == (
-        "Policy adaptive hurts this program: it adds 10.0 % to its time. It gathered no threads."
+        "Policy adaptive hurts this program: it adds 10.0 % to its time. It moved no thread."
     )
 
 
@@ -162,13 +162,13 @@ def test_hints_that_were_never_used_are_told_with_their_reasons() -> None:
     mechanism = OFF | {"hint_set": 7, "rejected_depth": 4, "moot": 3}
     strict = shots("strict", [500] * 4, mechanism=mechanism)
     said = sentence(trial(shots("off", [1000] * 4), strict), "nothing to act on")
-    assert "of 28 hints none was used (rejected_depth 16, moot 12)" in said
+    assert "none of 28 hints was used (rejected_depth 16, moot 12)" in said
 
 
 def test_hand_offs_that_set_no_hint_are_not_denied() -> None:
     strict = shots("strict", [500] * 4, mechanism=OFF | {"hint_class": 146})
     said = sentence(trial(shots("off", [1000] * 4), strict), "nothing to act on")
-    assert "takes part in (hint_class 584: threads with a real-time or deadline" in said
+    assert "none of its hand-offs (hint_class 584: threads with a real-time or deadline" in said
 
 
 def test_one_decision_in_one_run_is_not_nothing() -> None:
@@ -183,7 +183,8 @@ def test_priority_inheritance_is_said_to_be_left_alone() -> None:
     found = trial(shots("off", [1000] * 4, locks=(pi,)), strict)
     sentence(found, "nothing to act on")
     assert remarks(found, judge(found)) == [
-        "FAST leaves locks with priority inheritance alone, which the kernel unlocked 12 times a "
+        "FAST does not act on locks with priority inheritance, which the kernel unlocked 12 "
+        "times a "
         "run."
     ]
     (table,) = [one for one in tables(found) if one.columns[0] == "hand-offs come from"]
@@ -315,7 +316,7 @@ def test_a_partly_known_metric_is_not_available() -> None:
 def test_a_difference_that_is_small_does_not_matter() -> None:
     found = trial(shots("off", [1000] * 4), shots("strict", [985] * 4))
     assert sentence(found, "no difference") == (
-        "Policy strict makes no difference that matters to this program: it takes 1.5 % off its "
+        "Policy strict has no relevant effect on this program: it takes 1.5 % off its "
         "time, less than 2 % in the median."
     )
     slower = sentence(trial(shots("off", [1000] * 4), shots("strict", [1010] * 4)), "no difference")
@@ -364,7 +365,7 @@ def test_the_locks_of_the_most_hand_offs_come_first() -> None:
     assert texts(table)[:4] == [
         ["mutex", "0x404040", "30", "50.0 %"],
         ["queue+0x28", "0x404080", "10", "16.7 %"],
-        ["other programs that it started", "", "8", "13.3 %"],
+        ["other programs that the program started", "", "8", "13.3 %"],
         ["small0", "0x0", "2", "3.3 %"],
     ]
     assert len(table.rows) == SHOWN

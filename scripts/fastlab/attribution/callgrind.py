@@ -15,8 +15,8 @@ from fastlab.base.metrics import EVENTS
 
 
 def callgrind_text(title: str, command: str, costs: Mapping[CodePlace, EventCounts]) -> str:
-    """The whole file. A function stands under the file where it costs most; what is inlined into it
-    from others, such as headers, under theirs."""
+    """The whole file. A function is listed under the file where it costs most; code inlined from
+    other files, such as headers, under those files."""
     lines = [
         "# callgrind format",
         "version: 1",
@@ -39,7 +39,7 @@ def callgrind_text(title: str, command: str, costs: Mapping[CodePlace, EventCoun
 def _function(
     function: str, places: list[CodePlace], costs: Mapping[CodePlace, EventCounts]
 ) -> Iterable[str]:
-    """Of one function, whose places are sorted by file."""
+    """The lines of one function, whose places are sorted by file."""
     by_file = {file: list(own) for file, own in groupby(places, key=lambda place: place.file)}
     main = max(by_file, key=lambda file: sum(costs[place][0] for place in by_file[file]))
     yield f"fl={main}"

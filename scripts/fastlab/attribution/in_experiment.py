@@ -28,9 +28,9 @@ def profile_experiment(
     build: Path,
     directory: Path,
 ) -> None:
-    """Of all good runs: WORKLOAD/VARIANT.callgrind below attribution/, and the summary.
+    """Write WORKLOAD/VARIANT.callgrind below attribution/ for all good runs, and the summary.
 
-    `kernels` are by the name that variants give; `build` is where the programs are.
+    `kernels` are by the name that variants give; `build` has the programs.
     """
     good = {row["key"] for row in rows if row["status"] == "ok"}
     cases: dict[Place, list[Request]] = {}
@@ -41,7 +41,7 @@ def profile_experiment(
     attributed_runs: list[Attributed] = []
     for place, runs in cases.items():
         path = initramfs.program_path(build, place.benchmark)
-        # What is linked at run time lies where nobody has noted it.
+        # The addresses of shared libraries were not recorded.
         program = ProgramNames(Symbols(static_maps(path), path), "memory that is in no file")
         argv = workload_argv(runs[0].run.workload, runs[0].run.seed, path)
         variants = _variants(runs, names, directory)

@@ -13,9 +13,9 @@ from fastlab.trial.runs import ARMS, Trial
 
 
 def profile_trial(trial: Trial, directory: Path) -> list[Attributed]:
-    """Write ARM.callgrind for each arm into the directory; returns what they say in short."""
+    """Write ARM.callgrind for each arm into the directory; returns the summary."""
     kernel = KernelNames(trial.kernel)
-    # The program's memory is laid out alike in all runs.
+    # The program's memory has the same layout in all runs.
     symbols = Symbols(parse_maps(trial.attributed[0].maps), trial.path)
     runs = {
         arm.name: [run.costs for run in trial.attributed if run.arm == arm.name] for arm in ARMS

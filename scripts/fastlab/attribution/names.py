@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Names for what the plugin tells by address: functions, lines of source, and data."""
+"""Names for the plugin's addresses: functions, source lines, and data."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _KERNEL_MAP = 0xFFFFFFFF80000000
 
 
 class CodePlace(NamedTuple):
-    """Where an instruction comes from. `file` is UNKNOWN and `line` 0 where nobody says it, and the
-    function then has the binary's name."""
+    """The origin of an instruction. Without debug information `file` is UNKNOWN and `line` 0.
+    Without a symbol the function has the binary's name."""
 
     binary: str
     function: str
@@ -38,7 +38,7 @@ class CodePlace(NamedTuple):
     line: int
 
 
-# Begins and names of functions or of data, sorted.
+# Start addresses and names of functions or data, sorted.
 _Table = list[tuple[int, str]]
 
 
@@ -67,7 +67,8 @@ class _Binary:
 
 
 def _functions(elf: ELFFile) -> _Table:
-    """What lies between them has no name: a stripped file has those of its interface only."""
+    """The functions and the gaps between them, which have no name. A stripped file has only its
+    interface."""
     names: dict[int, str] = {}
     ends: dict[int, str] = {}
     for symbol in defined(elf, ("STT_FUNC", "STT_GNU_IFUNC")):
@@ -79,9 +80,9 @@ def _functions(elf: ELFFile) -> _Table:
 
 
 class KernelNames:
-    """Of a kernel, by its System.map, and with lines of source if its debug-info build is there.
+    """The kernel's names, from its System.map, and source lines if its debug-info build exists.
 
-    A variable that each CPU has its own of is told with the CPU, if `per_cpu` says where those lie.
+    A per-CPU variable is named with its CPU if `per_cpu` has the CPUs' areas.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -106,7 +107,7 @@ class KernelNames:
         return CodePlace(KERNEL, _last(self._code, address) or _unnamed(KERNEL), file, line)
 
     def data(self, address: int, per_cpu: Sequence[int]) -> str:
-        """For people: an object and where in it, or the address alone."""
+        """For people: an object and the offset in it, or only the address."""
         for cpu, base in enumerate(per_cpu):
             if 0 <= address - base < self._per_cpu_size:
                 return f"{_described(self._data, address - base)} of CPU {cpu}"
@@ -116,8 +117,8 @@ class KernelNames:
 
 
 class ProgramNames:
-    """Of a program whose memory `symbols` knows; or only what lies in files: then `elsewhere` are
-    the words for all the rest."""
+    """The names of a program with these `symbols`. If they cover only files, `elsewhere` describes
+    all other memory."""
 
     def __init__(self, symbols: Symbols, elsewhere: str = "") -> None:
         self._symbols = symbols
@@ -125,7 +126,7 @@ class ProgramNames:
         self._binaries: dict[Path, _Binary] = {}
 
     def learn(self, weights: Mapping[int, int]) -> None:
-        """Look up lines of source for addresses of its code, by what they cost."""
+        """Look up source lines for addresses of its code, the costliest first."""
         by_file: dict[Path, dict[int, int]] = {}
         for address, weight in weights.items():
             located = self._symbols.locate(address)
@@ -143,7 +144,7 @@ class ProgramNames:
         return self._binary(path).place(str(path), own)
 
     def data(self, address: int) -> str:
-        """For people; no two addresses have the same."""
+        """For people; a different text for each address."""
         if self._symbols.locate(address):
             return demangle(self._symbols.describe(address))
         return f"{self._elsewhere or self._symbols.describe(address)} ({address:#x})"
@@ -153,12 +154,12 @@ class ProgramNames:
 
 
 def is_object(name: str) -> bool:
-    """Is it the name of an object, and not of memory that has but an address?"""
+    """Is it the name of an object, not of memory that is known only by address?"""
     return not name.endswith(")")
 
 
 class Names:
-    """Of all that a run executes; other programs than the one that was asked for have none."""
+    """The names of everything that a run executes, except other programs than the requested one."""
 
     def __init__(self, kernel: KernelNames, program: ProgramNames) -> None:
         self._kernel = kernel
@@ -180,12 +181,12 @@ class Names:
 
 
 def _unnamed(binary: str) -> str:
-    """Readers of callgrind's format take functions of one name and file for one."""
+    """Readers of callgrind's format merge functions with equal name and file."""
     return f"({readable(Path(binary).name)})"
 
 
 def _last(table: _Table, address: int) -> str:
-    """The name of what begins at the address or last before it."""
+    """The name of the last entry at or before the address."""
     index = bisect_right(table, address, key=lambda entry: entry[0]) - 1
     return table[index][1] if index >= 0 else ""
 

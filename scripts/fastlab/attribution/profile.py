@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The runs of a workload under each variant, by function and line: files for callgrind's readers,
-and the summary that a report shows."""
+and the summary of a report."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from fastlab.base.metrics import EVENTS
 from fastlab.statistics.attributed import Attributed, FalseSharing, FunctionCost
 
 TOP = 10
-# Of a line whose moves are mostly in vain: which part of the stall cycles it must make.
+# The least share of the stall cycles of a falsely shared line that is reported.
 LEAST_STALL_PCT = 1.0
-# What is told of a line: what CPUs do with it, and with how many of its parts.
+# CPUs that are listed for a line, and ranges of bytes for each CPU.
 MOST_USERS = 8
 MOST_RANGES = 4
 _STALL = list(EVENTS).index("stall_cycles")
@@ -34,7 +34,7 @@ _STALL = list(EVENTS).index("stall_cycles")
 
 @dataclass(frozen=True)
 class ProfiledVariant:
-    """Some runs of a workload under a variant, and the kernel that they ran on."""
+    """Runs of a workload under a variant, and their kernel."""
 
     variant_name: str
     kernel: KernelNames
@@ -48,7 +48,7 @@ def profile(
     variants: Sequence[ProfiledVariant],
     directory: Path,
 ) -> list[Attributed]:
-    """Write VARIANT.callgrind for each into the directory; returns what they say in short."""
+    """Write VARIANT.callgrind for each variant into the directory; returns the summary."""
     _learn(program, variants)
     attributed = []
     for variant in variants:
@@ -62,7 +62,7 @@ def profile(
 
 
 def _learn(program: ProgramNames, variants: Sequence[ProfiledVariant]) -> None:
-    """Look up the lines of source of all that was executed, the costly ones first."""
+    """Look up the source lines of everything that was executed, the costliest first."""
     of_program: dict[int, int] = {}
     of_kernel: dict[int, tuple[KernelNames, dict[int, int]]] = {}
     for variant in variants:
@@ -102,7 +102,7 @@ def _summary(
 
 
 def _functions(costs: Mapping[CodePlace, EventCounts]) -> tuple[FunctionCost, ...]:
-    """Those with most stall cycles."""
+    """The functions with most stall cycles."""
     of: dict[tuple[str, str], list[CodePlace]] = {}
     for place in costs:
         of.setdefault(place[:2], []).append(place)
@@ -127,7 +127,7 @@ def _functions(costs: Mapping[CodePlace, EventCounts]) -> tuple[FunctionCost, ..
 
 
 def _false_sharing(names: Names, runs: Sequence[RunCosts], stalls: int) -> tuple[FalseSharing, ...]:
-    """Lines that are mostly moved in vain, and make a part of the stall cycles that matters."""
+    """Lines that mostly move in vain and cause a relevant share of the stall cycles."""
     of: dict[str, list[tuple[MovedLine, FalseSharing]]] = {}
     for run in runs:
         for line in run.lines:
@@ -140,7 +140,7 @@ def _false_sharing(names: Names, runs: Sequence[RunCosts], stalls: int) -> tuple
             for what in ("moves", "in_vain", "stall_cycles")
         )
         if 2 * in_vain > moves and stall * 100 >= LEAST_STALL_PCT * stalls:
-            # The bytes are those of the run in which it was worst.
+            # Show the bytes of the worst run.
             _, worst = max(lines, key=lambda pair: pair[0].in_vain)
             sharings.append(FalseSharing(name, moves, in_vain, stall, worst.touched, worst.by))
     sharings.sort(key=lambda sharing: (-sharing.stall_cycles, sharing.name))
@@ -148,7 +148,7 @@ def _false_sharing(names: Names, runs: Sequence[RunCosts], stalls: int) -> tuple
 
 
 def _told(names: Names, line: MovedLine, per_cpu: Sequence[int]) -> FalseSharing:
-    """Named by the first byte that somebody uses: another object may lie before it."""
+    """The line, named by its first used byte: another object may lie before that."""
     used = [bounds for user in line.users for bounds in (*user.stores, *user.loads)]
     name = _data(names, line, min(first for first, _ in used) if used else 0, per_cpu)
     touched = [part for user in line.users for part in _parts(names, line, user, per_cpu)]
@@ -164,13 +164,13 @@ def _told(names: Names, line: MovedLine, per_cpu: Sequence[int]) -> FalseSharing
 
 
 def _parts(names: Names, line: MovedLine, user: LineUser, per_cpu: Sequence[int]) -> Iterable[str]:
-    """What a CPU does with which bytes of the line, and what they are."""
+    """What a CPU does with which bytes of the line, and the object there."""
     for does, ranges in (("writes", user.stores), ("reads", user.loads)):
         only = [bounds for bounds in ranges if does == "writes" or bounds not in user.stores]
         if only:
             what = _data(names, line, only[0][0], per_cpu)
             told = [str(first) if first == last else f"{first}-{last}" for first, last in only]
-            told[MOST_RANGES:] = ["others"] if told[MOST_RANGES:] else []
+            told[MOST_RANGES:] = ["more"] if told[MOST_RANGES:] else []
             named = f" ({what})" if is_object(what) else ""
             yield f"CPU {user.cpu} {does} {', '.join(told)}{named}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A run of an experiment on a real machine: its policy switched, its row."""
+"""The row of a run of a block on a real machine, and the programs that the runs use."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from fastlab.plan.paired_plan import PairedRow, Plan, Slot, variant_of
 from fastlab.plan.row_making import Measured, build_row, how_it_ended
 from fastlab.plan.rows import Counter
 
-# The row's own fields of these are the benchmark's; the kernel's counts have them everywhere.
+# The kernel counts these on every machine; the benchmark's own figures may be missing.
 SCHEDULING = ("context_switches", "migrations")
-# Below the directory of the results: what the last runs wrote.
+# Subdirectories of the results with the output of the last runs.
 LAST_RUN = "last-run"
 LAST_LATENCY_RUN = "last-run/latency"
-# Where the plan has no latencies.
+# The reason if the plan has no latencies.
 NOT_ASKED = "the experiment does not ask for it with latencies = true"
 
 
 @dataclass(frozen=True)
 class RealToolbox:
-    """What every run uses besides the kernel. `id` changes with any of it. `handoff` is the library
-    that fast-latency, which stands beside it, loads into programs. `written` says of each file when
-    that was, in nanoseconds."""
+    """Everything that a run uses besides the kernel. `id` changes with any of it. `handoff` is the
+    library that fast-latency loads into programs. `written` has the modification time of each file
+    in ns."""
 
     id: str
     fast_stat: Path
@@ -67,7 +67,7 @@ def find_real_toolbox(build: Path, experiment: Experiment) -> RealToolbox:
 
 
 def check_not_rebuilt(toolbox: RealToolbox) -> None:
-    """After a run: raise FastError if it may have been of other files than the toolbox's id."""
+    """After a run: raise FastError if the run may have used other files than the toolbox's id."""
     changed = [path for path, then in toolbox.written.items() if _written(path) != then]
     if changed:
         raise FastError(
@@ -78,13 +78,13 @@ def check_not_rebuilt(toolbox: RealToolbox) -> None:
 
 
 def _written(path: Path) -> int | None:
-    """None: it is not there, as while it is being built."""
+    """None: the file does not exist, as during a build."""
     return path.stat().st_mtime_ns if path.exists() else None
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """On which boot of which kernel, with which programs, and in which guest (guest_record())."""
+    """The boot, its kernel, the programs, and the guest (guest_record())."""
 
     kernel: Kernel
     boot: str
@@ -105,7 +105,7 @@ def paired_row(
                 name: getattr(surroundings, name)
                 for name in ("cpu", "cpus", "cpu_list", "virtual", "vendor")
             },
-            # The CPUs that the workload sees are the guest's.
+            # The workload sees the guest's CPUs.
             **where.guest,
         },
         counters=counters,
@@ -140,13 +140,13 @@ def paired_row(
 
 
 def wants_latencies(plan: Plan, row: PairedRow) -> bool:
-    """Is a latency run to follow? Not if the row is in no comparison of times."""
+    """Does a latency run follow? Only if the row's times are compared."""
     return plan.latencies and row["status"] == "ok" and row["events"] == plan.groups[0]
 
 
 def with_latencies(row: PairedRow, run: Run, observed: Observed) -> PairedRow:
-    """The row with what its latency run measured. It has failed if that has, but one that was not
-    what its variant says has only no latencies: what was counted before it was."""
+    """The row with the result of its latency run. A failed latency run makes the row fail. An
+    invalid one only has no latencies: the counted run before it was valid."""
     complaint = _complaint(observed.document, "fast-latency wrote no latencies")
     status, reason = how_it_ended(run, observed, complaint)
     reason = f"latency run: {reason}"
@@ -159,7 +159,7 @@ def with_latencies(row: PairedRow, run: Run, observed: Observed) -> PairedRow:
 
 
 def requests(experiment: Experiment, plan: Plan, slots: Iterable[Slot]) -> list[Request]:
-    """The slots' runs."""
+    """The runs of the slots."""
     variants = {variant.name: variant for variant in experiment.variants}
     return [
         Request(
@@ -176,17 +176,17 @@ def requests(experiment: Experiment, plan: Plan, slots: Iterable[Slot]) -> list[
 
 
 def _scheduling(counters: Mapping[str, Counter]) -> dict[str, int | None]:
-    """The kernel counts them on every machine and for all threads; the benchmark's own figures
-    depend on the kernel's configuration."""
+    """The kernel's counts, which exist on every machine and cover all threads; the benchmark's
+    figures depend on the kernel's configuration."""
     return {name: counters[name]["total"] if name in counters else None for name in SCHEDULING}
 
 
 def _complaint(document: Mapping[str, Any] | None, nothing: str) -> str:
-    """Why the document cannot be trusted, or ""; `nothing` says that there is none."""
+    """Why the document cannot be trusted, or ""; `nothing` is the message for a missing one."""
     if not document:
         return nothing
-    # None: of a program without markers all was measured.
+    # None: a program without markers is measured as a whole.
     if document["regions"] not in (None, 1):
         return f"{document['regions']} regions of interest in one run; there must be one"
-    # Of fast-stat: a count that cannot be, and then the others are not to be trusted either.
+    # fast-stat reports an impossible count: the whole document is doubtful.
     return next(iter(document.get("doubts", ())), "")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which runs this boot can make, and what to boot next.
+"""Which runs the current boot can make, and which kernel to boot next.
 
-Within one kernel all runs can be made in one boot, in the plan's order: the calibration, then as
-many blocks as it asks for. Of two kernels (Plan.boots) each side of a block is a boot that no other
-block of the comparison shares. So in one boot a comparison gets one side of one block and no more.
-The comparisons of different workloads and variants, and the calibration, share boots. Blocks that
-any calibration would ask for are not kept waiting for it: that saves boots, and no result decides
-about them.
+With one kernel, one boot can make all runs in the plan's order: the calibration, then the blocks
+that it asks for. With two kernels (Plan.boots) each side of a block is a boot that no other block
+of the comparison shares: a boot makes one side of one block of each comparison. Comparisons of
+different workloads and variants, and the calibration, share boots. The first MIN_BLOCKS blocks do
+not wait for the calibration, which always asks for them: that saves boots, and no result influences
+it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _Comparison: TypeAlias = tuple[Workload, str]
 
 @dataclass(frozen=True)
 class Agenda:
-    """What is left of an experiment. `kernels` has the kernel ("baseline", "fast") that a variant
-    runs."""
+    """The remaining runs of an experiment. `kernels` has each variant's kernel ("baseline",
+    "fast")."""
 
     plan: Plan
     kernels: Mapping[str, str]
@@ -40,22 +40,23 @@ class Agenda:
         return self.kernels[variant_of(self.plan, slot)]
 
     def here(self, running: Running) -> list[Slot]:
-        """The runs that can be made in this boot, in the order to make them."""
+        """The runs that this boot can make, in order."""
         if not self.plan.boots:
             return [slot for slot in self.left if self.kernel(slot) == running.variant]
         return [slot for own in self._of_each().values() for slot in self._stretch(own, running)]
 
     def next_kernel(self) -> str:
-        """The kernel that the comparisons wait for, or else the calibration; "" if nothing is left.
+        """The kernel that the comparisons need next, else the calibration; "" if nothing is left.
 
-        The calibration takes whatever boots the comparisons give it."""
+        The calibration uses the boots of the comparisons.
+        """
         if not self.left:
             return ""
         firsts = [own[0] for own in self._of_each().values()]
         return self.kernel(min(firsts, key=lambda slot: slot.pair == self.plan.baseline))
 
     def boots_left(self) -> int:
-        """At least so many more boots are needed, beside this one."""
+        """The least number of further boots."""
         sides: dict[tuple[str, _Comparison], set[tuple[int, str]]] = defaultdict(set)
         for slot in self.left:
             sides[self.kernel(slot), _comparison(slot)].add((slot.block, slot.side))
@@ -83,7 +84,7 @@ class Agenda:
 
 
 def agenda(dataset: Dataset, kernels: Mapping[str, str]) -> Agenda:
-    """What is left to do, by what has been made."""
+    """The remaining runs, given the existing rows."""
     plan = dataset.plan
     made = finished_keys(dataset.rows)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The contract of all backends, and the one executor that makes an experiment's runs.
+"""The interface of all backends, and the executor that makes an experiment's runs.
 
-A backend knows what can be made now and makes it; resuming, the raw results, progress and the
-watchdog of the whole are the executor's.
+A backend knows which runs it can make now, and makes them. The executor resumes, writes the raw
+results, and shows progress; its watchdog limits the whole experiment.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fastlab.plan.run_log import RunLog
 
 @dataclass(frozen=True)
 class Request:
-    """A run to make. `key` is its row's; on a real machine it has a `slot` in a block."""
+    """A run to make. `key` is its row's key; on a real machine the run has a `slot` in a block."""
 
     key: str
     run: Run
@@ -36,18 +36,18 @@ class Backend(Protocol):
     """Where runs are made."""
 
     def check(self) -> None:
-        """Before anything is written: raise FastError that says what is missing, and what to do."""
+        """Before anything is written: raise FastError that says what is missing and what to do."""
 
     def opened(self, rows: Sequence[Row]) -> AbstractContextManager[None]:
-        """Have the machine for this experiment, of which there are these rows; leave it as it was
-        found. Keeps the plan."""
+        """Prepare the machine for this experiment, which has these rows, and keep the plan. The
+        machine is restored afterwards."""
 
     def pending(self, rows: Sequence[Row]) -> Sequence[Request]:
-        """What is left and can be made now, in the order to make it."""
+        """The remaining runs that can be made now, in order."""
 
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
-        """Make the runs; a row for each, as they end. A run that fails is a row that says why.
-        TimeoutError says that the deadline (time.monotonic()) has passed in the middle of it."""
+        """Make the runs; yield a row as each ends. A failed run is a row with the reason. Raises
+        TimeoutError if the deadline (time.monotonic()) passes during a run."""
 
 
 def run_experiment(
@@ -57,10 +57,10 @@ def run_experiment(
     directory: Path,
     reporter: Reporter,
 ) -> list[Row]:
-    """Make every run that is not finished and can be made now; all rows that there are then.
+    """Make every unfinished run that can be made now; returns all rows.
 
-    `source` is the experiment's file, if it has one. A failed run is made again by the next call.
-    May be interrupted in any way: the rows written are safe and a further call goes on.
+    `source` is the experiment's file, if any. The next call repeats a failed run. The call may be
+    interrupted at any time: the written rows are safe, and a further call continues.
     """
     backend.check()
     with RunLog(directory / "runs.jsonl") as log, explained_full_disk(directory):
@@ -93,7 +93,7 @@ def _execute(backend: Backend, experiment: Experiment, log: RunLog, reporter: Re
                 reporter.advance(title, done, note)
                 if row["status"] != "ok":
                     reporter.say(f"{row['status']}: {note}: {row['reason']}")
-                # What the last one completes is complete, however late.
+                # The last run may end late.
                 if done < total:
                     _check_time(deadline)
     except TimeoutError as error:

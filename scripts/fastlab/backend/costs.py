@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the plugin tells of a run: the cost of each instruction, and the lines that have moved."""
+"""The plugin's attribution of a run: the cost of each instruction, and the moved cache lines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from fastlab.base.metrics import EVENTS
 from fastlab.base.model import FastError
 
-# Of each of EVENTS.
+# One count for each of EVENTS.
 EventCounts = tuple[int, ...]
 
 
 class Site(NamedTuple):
-    """An instruction's address, or a line's: in the kernel, in the program, or in another one."""
+    """The address of an instruction or line, in the kernel, the program, or another program."""
 
     kernel: bool
     program: bool
@@ -26,8 +26,8 @@ class Site(NamedTuple):
 
 @dataclass(frozen=True)
 class LineUser:
-    """A CPU's part in a line: how often it has fetched it in vain, by which instruction last, and
-    which bytes it loads and stores, as first and last one."""
+    """A CPU's use of a line: how often it fetched the line in vain, the last instruction that did,
+    and the ranges of loaded and stored bytes (first and last)."""
 
     cpu: int
     in_vain: int
@@ -47,8 +47,8 @@ class MovedLine:
 
 @dataclass(frozen=True)
 class RunCosts:
-    """A run's instructions, without the idle loop's, and the lines that CPUs have fetched in vain,
-    most often first. `per_cpu` is where the kernel has each CPU's variables."""
+    """A run's instructions without the idle loop, and the lines that CPUs fetched in vain, most
+    often first. `per_cpu` has the address of each CPU's variables in the kernel."""
 
     instructions: Mapping[Site, EventCounts]
     lines: Sequence[MovedLine]
@@ -74,7 +74,7 @@ def read_costs(path: Path) -> RunCosts:
 
 
 def _rows(document: Mapping[str, Any], kernel: bool) -> Iterator[tuple[Site, list[int]]]:
-    """Of a mode, in the order of the file."""
+    """The rows of a mode, in the order of the file."""
     order = [document["events"].index(name) for name in EVENTS]
     for code in document["code"]:
         if code["mode"] == ("kernel" if kernel else "user"):
@@ -86,8 +86,8 @@ def _rows(document: Mapping[str, Any], kernel: bool) -> Iterator[tuple[Site, lis
 def _whole_cycles(
     document: Mapping[str, Any], rows: Iterable[tuple[Site, list[int]]]
 ) -> Iterator[tuple[Site, EventCounts]]:
-    """Cycles rounded so that the sum over a mode is the mode's in the run's document: that of the
-    rows before, and with each, rounded down. Several other programs may have an address."""
+    """Round cycles so that their sum over a mode equals the mode's total: each value is the rounded
+    sum up to it, minus the rounded sum before it. Several other programs may share an address."""
     unit = document["cycle"]
     timed = [place for place, name in enumerate(EVENTS) if name.endswith("cycles")]
     before = dict.fromkeys(timed, 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A program on the running kernel under fast-stat or fast-latency, and what went on around it."""
+"""A program on the running kernel under fast-stat or fast-latency, and the machine's state around
+it."""
 
 from __future__ import annotations
 
@@ -29,20 +30,20 @@ FAST_STAT = "userspace/counters/fast-stat"
 FAST_LATENCY = "userspace/latency/fast-latency"
 HANDOFF_LIBRARY = "userspace/latency/libfast-handoff.so"
 
-# Those that measure on the running kernel.
+# Backends on the running kernel.
 BACKENDS = ("perf", "soft")
-# Asks fast-stat what the CPU can count at once: a line each.
+# Options of fast-stat that list the groups of events, one per line.
 GROUPS = ("--groups", "--events", "hardware")
 
-# For a measurement of nothing.
+# Seconds for a measurement of `true`.
 TRY_SECONDS = 60.0
 
 Histogram = list[list[int]]
 
 
 def find_groups(backend: str, fast_stat: Path) -> tuple[str, ...]:
-    """What can be counted here, in lists of events that fit into one run each. What fast-stat
-    complains of is said before the first run: a FastError."""
+    """The lists of events that fit into one run each. An error of fast-stat is a FastError before
+    the first run."""
     groups: tuple[str, ...] = (SOFTWARE,)
     if backend != "soft":
         try:
@@ -52,7 +53,7 @@ def find_groups(backend: str, fast_stat: Path) -> tuple[str, ...]:
         if answer.status:
             raise _not_available(backend, answer.errors.strip())
         groups = (*answer.output.split(), SOFTWARE)
-    # To count a program may be forbidden where to try is not.
+    # Counting a program may be forbidden even if listing the events is allowed.
     for events in groups:
         _, message = _try_out(fast_stat, "--events", events)
         if message:
@@ -65,26 +66,26 @@ def _not_available(backend: str, why: str) -> FastError:
 
 
 def my_cpus() -> str:
-    """The CPUs that this process may use, as fast-stat takes them. To be asked before the first
-    run: while fast-stat has them for a program alone they are not this process's."""
+    """The CPUs of this process, as fast-stat takes them. Call it before the first run: later
+    fast-stat reserves CPUs for a program."""
     return list_cpus(os.sched_getaffinity(0))
 
 
 def check_latencies(fast_latency: Path) -> dict[str, str]:
-    """Time nothing once: which latencies cannot be measured here, and why."""
+    """Measure `true` once: which latencies are not available here, and why."""
     document, message = _try_out(fast_latency)
     if not document:
         raise FastError(
             f"latencies cannot be measured here: {message or 'nothing was written'}; leave "
             "latencies = true out of the experiment file"
         )
-    # That `true` has no mutex says nothing of other programs.
+    # `true` uses no mutex, which says nothing about other programs.
     why_not = {name: document["latencies"][name]["why_not"] for name in LATENCIES}
     return {name: why for name, why in why_not.items() if why}
 
 
 def _try_out(program: Path, *options: str) -> tuple[Mapping[str, Any] | None, str]:
-    """What the program, fast-stat or fast-latency, measures of `true`; what it says if it fails."""
+    """The measurement of `true` by fast-stat or fast-latency, and its error output if it fails."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "document")
         try:
@@ -98,8 +99,8 @@ def _try_out(program: Path, *options: str) -> tuple[Mapping[str, Any] | None, st
 
 @dataclass(frozen=True)
 class Call:
-    """A program to be measured, on these `cpus`. `roi`: only between its markers. What it prints
-    and what is measured are left in the directory `scratch`."""
+    """A program to measure, on these `cpus`. `roi`: only between its markers. Its output and the
+    measurement are files in the directory `scratch`."""
 
     argv: Sequence[str]
     seconds: float
@@ -110,33 +111,33 @@ class Call:
 
     @property
     def output(self) -> Path:
-        """Its standard output."""
+        """The program's standard output."""
         return self.scratch / "output"
 
     @property
     def errors(self) -> Path:
-        """Its standard error, and that of fast-stat or fast-latency."""
+        """The standard error of the program and of fast-stat or fast-latency."""
         return self.scratch / "errors"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observed(Ending):
-    """A run's ending; its `exit_status` is None if it was killed or never came to its end.
-    `document` is what fast-stat or fast-latency wrote. `mechanism` and the circumstances are of the
-    whole machine meanwhile."""
+    """A run's ending; `exit_status` is None if it was killed. `document` is the output of fast-stat
+    or fast-latency. `mechanism` and the circumstances cover the whole machine during the run."""
 
     document: Mapping[str, Any] | None
     circumstances: Circumstances
 
 
 def count_run(call: Call, fast_stat: Path, events: str, root: Path) -> Observed:
-    """Run the program under fast-stat, and look at the machine before and after."""
+    """Run the program under fast-stat, and record the machine's state before and after."""
     options = ["--events", events, "--cpus", call.cpus]
     return _measure(call, [str(fast_stat.absolute()), *options], root)
 
 
 def time_run(call: Call, fast_latency: Path, root: Path, fixed: bool = False) -> Observed:
-    """The same under fast-latency. `fixed`: memory lies in each run where it lay in the others."""
+    """Run the program under fast-latency in the same way. `fixed`: every run has the same memory
+    layout."""
     still = [str(require("setarch")), "--addr-no-randomize"] if fixed else []
     return _measure(call, [*still, str(fast_latency.absolute())], root)
 
@@ -146,7 +147,7 @@ def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
     path.unlink(missing_ok=True)
     options = ["--json", str(path), *(["--roi"] if call.roi else [])]
     command = [*program, *options, "--", *call.argv]
-    # fast-stat ends with an error where the program cannot be kept to just these CPUs.
+    # fast-stat fails if the program cannot be confined to exactly these CPUs.
     surroundings = replace(environment.capture(root), cpu_list=call.cpus)
     fired = mechanism(root)
     before = environment.activity(root, call.cpus)
@@ -169,7 +170,7 @@ def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
 
 
 def _document(path: Path) -> Mapping[str, Any] | None:
-    """What was measured; there is nothing where that failed or was killed."""
+    """The measurement; None if it failed or was killed."""
     try:
         document: Mapping[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -178,7 +179,7 @@ def _document(path: Path) -> Mapping[str, Any] | None:
 
 
 def counters_of(counts: Mapping[str, Any] | None) -> dict[str, Counter]:
-    """What has a value; the rest is not available."""
+    """The counters with a value."""
     given = counts["counters"] if counts else {}
     return {
         name: Counter(unit=counter["unit"], total=counter["value"])
@@ -188,8 +189,8 @@ def counters_of(counts: Mapping[str, Any] | None) -> dict[str, Counter]:
 
 
 def latencies_of(document: Mapping[str, Any]) -> tuple[dict[str, Histogram], dict[str, str]]:
-    """The histograms of fast-latency's document, and of the others why they are not there: they
-    cannot be measured, or the program does nothing that could be seen."""
+    """The histograms of fast-latency's document, and the reasons for missing ones: a latency that
+    cannot be measured, or that did not occur."""
     histograms: dict[str, Histogram] = {}
     missing: dict[str, str] = {}
     for name in LATENCIES:

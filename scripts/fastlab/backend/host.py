@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The running kernel: which one it is, its FAST, and being its only user.
+"""The running kernel: its identity, its FAST, and the lock for measuring.
 
-Everything is below a root directory, whose /proc is this machine's or a test's.
+Everything is below a root directory with the /proc of this machine or of a test.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.process import ENDING
 
-# Where the kernel says that it can count with the hardware.
+# The kernel's hardware PMU.
 PMU = "sys/bus/event_source/devices/cpu"
-# The same of one of two kinds of cores, which fast-stat does not add up.
+# The PMU of one of two kinds of cores, which fast-stat does not combine.
 HYBRID_PMU = f"{PMU}_core"
-# Who may: above 0 only root counts whole CPUs.
+# Above 0 only root may count whole CPUs.
 PARANOID = "proc/sys/kernel/perf_event_paranoid"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
-# A kernel with FAST has a field there, which anybody may read.
+# A kernel with FAST has this field, which every user can read.
 _TASK, _FIELD = "proc/self/sched", "fast.cpu_lock"
 _DEBUGFS = "sys/kernel/debug"
 _FAST = f"{_DEBUGFS}/sched/fast"
@@ -36,7 +36,7 @@ _STAT, _POLICY = "stat", "policy"
 # The file begins with the kernel's clocks.
 _CLOCKS, _CLOCK = f"{_DEBUGFS}/sched/debug", "sched_clk"
 _HEAD = 512
-# A tick may come between two reads, but not between each two of these.
+# A tick may fall between two reads, but not between each pair of these.
 _CLOCK_READS = 3
 
 # A remark for the user of the policy adaptive.
@@ -48,7 +48,7 @@ COARSE_CLOCK = (
 
 @dataclass(frozen=True)
 class Running:
-    """A kernel as an experiment's rows know it. `boot` is another one after each boot."""
+    """The running kernel, as an experiment's rows identify it. `boot` changes with each boot."""
 
     release: str
     version: str
@@ -66,7 +66,7 @@ class Running:
 
 
 def what_runs(root: Path) -> Running:
-    """What runs now. Raises FastError where there is no /proc."""
+    """The running kernel. Raises FastError without /proc."""
     release = _text(root / "proc/sys/kernel/osrelease")
     version = f"{_text(root / 'proc/sys/kernel/version')}{_build_id(root)}"
     return Running(release, version, _text(root / _BOOT_ID), _has_fast(root))
@@ -80,7 +80,7 @@ def _has_fast(root: Path) -> bool:
 
 
 def _build_id(root: Path) -> str:
-    """What tells builds apart that were made to look alike; "" where the kernel does not say."""
+    """A digest that distinguishes builds with equal names; "" if unavailable."""
     try:
         notes = (root / "sys/kernel/notes").read_bytes()
     except OSError:
@@ -96,7 +96,7 @@ def _text(path: Path) -> str:
 
 
 def _files(root: Path) -> set[str]:
-    """The names of sched/fast, of a kernel with FAST."""
+    """The names of the files of sched/fast, of a kernel with FAST."""
     try:
         return {path.name for path in (root / _FAST).iterdir()}
     except PermissionError as error:
@@ -112,7 +112,7 @@ def _files(root: Path) -> set[str]:
 
 
 def _setting(path: Path) -> str:
-    """As it would be written: of a choice the one in brackets, of a switch its number."""
+    """The value as it would be written: the choice in brackets, or the number of a switch."""
     text = _text(path)
     chosen = text.partition("[")[2].partition("]")[0] or text
     return {"N": "0", "Y": "1"}.get(chosen, chosen)
@@ -120,8 +120,9 @@ def _setting(path: Path) -> str:
 
 @contextmanager
 def only_user(root: Path) -> Iterator[None]:
-    """Be the only one who measures on this machine: two would set each other's policy. What is
-    started meanwhile (process.run_group()) holds the lock, too: it outlives us if we are killed."""
+    """Hold the lock for measuring on this machine: two processes would change each other's policy.
+    Programs started meanwhile (process.run_group()) hold it too, and may outlive a killed
+    parent."""
     with (root / _BOOT_ID).open() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -134,13 +135,13 @@ def only_user(root: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            # Whoever still has it has nothing to do with a measurement.
+            # A process that inherited the descriptor does not measure any more.
             fcntl.flock(file, fcntl.LOCK_UN)
 
 
 @contextmanager
 def without_fast(root: Path) -> Iterator[None]:
-    """Be the only user of a kernel that schedules as one without FAST; its policy is put back."""
+    """Hold the lock for measuring, with FAST's policy off. The policy is restored."""
     with only_user(root), SchedFast(root) as sched_fast:
         if sched_fast.initial:
             sched_fast.set({_POLICY: "off"})
@@ -148,7 +149,7 @@ def without_fast(root: Path) -> Iterator[None]:
 
 
 def mechanism(root: Path) -> dict[str, int] | None:
-    """FAST's counters since boot; None where the kernel has no FAST."""
+    """FAST's counters since boot; None without FAST."""
     if not _has_fast(root):
         return None
     lines = _text(root / _FAST / _STAT).splitlines()
@@ -158,14 +159,14 @@ def mechanism(root: Path) -> dict[str, int] | None:
 def difference(
     before: Mapping[str, int] | None, after: Mapping[str, int] | None
 ) -> dict[str, int] | None:
-    """What was counted between the two."""
+    """The counts between the two."""
     if before is None or after is None:
         return None
     return {name: count - before.get(name, 0) for name, count in after.items()}
 
 
 def counts_ticks(root: Path) -> bool:
-    """Does the scheduler's clock stand still between two ticks? False where that cannot be read."""
+    """Does the scheduler's clock stand still between ticks? False if it cannot be read."""
     reads = [_scheduler_clock(root) for _ in range(_CLOCK_READS)]
     return any(first and first == other for first, other in pairwise(reads))
 
@@ -182,22 +183,22 @@ def _scheduler_clock(root: Path) -> str:
 
 
 class SchedFast:
-    """The files of sched/fast, in the running kernel's debugfs: its policy and knobs, `initial` as
-    they were when the context manager was entered; when it is left, in whatever way, they are so
-    again. To be entered by the only user. A kernel without FAST has none. Raises FastError where
-    they cannot be read, which says what to do."""
+    """The files of sched/fast in debugfs: policy and knobs. `initial` has their values when the
+    context manager was entered; it restores them when it is left in any way. The caller holds the
+    lock for measuring. A kernel without FAST has no files. Raises FastError with advice if they
+    cannot be read."""
 
     def __init__(self, root: Path) -> None:
         self._directory = root / _FAST
         self._names: list[str] = []
         if _has_fast(root):
-            # In the order to put them back: whatever the knobs are, off is off.
+            # Restore the policy first: off is off whatever the knobs are.
             self._names = [_POLICY, *sorted(_files(root) - {_STAT, _POLICY})]
         self.initial: dict[str, str] = {}
 
     @property
     def knobs(self) -> dict[str, int]:
-        """What was found besides the policy."""
+        """The initial values of the knobs."""
         return {name: int(value) for name, value in self.initial.items() if name != _POLICY}
 
     def set(self, values: Mapping[str, str]) -> None:
@@ -220,13 +221,13 @@ class SchedFast:
             ) from error
 
     def __enter__(self) -> Self:
-        # Not before: until then another user may have set what is theirs.
+        # Not earlier: another user may have changed the values until now.
         self.initial = {name: _setting(self._directory / name) for name in self._names}
         return self
 
     def __exit__(self, *_: object) -> None:
-        # A second Ctrl-C is not heard. To block it would not do: where there are other threads one
-        # of them takes it, and its handler runs in this one all the same.
+        # Ignore a second Ctrl-C. Blocking it would not do: another thread could take the signal,
+        # and its handler would run in this one.
         handlers = {number: signal.signal(number, signal.SIG_IGN) for number in ENDING}
         try:
             self._put_back()
@@ -235,7 +236,7 @@ class SchedFast:
                 signal.signal(number, handler)
 
     def _put_back(self) -> None:
-        """One that cannot be keeps no other from it."""
+        """Restore all files, also if one fails."""
         refused = []
         for name, value in self.initial.items():
             try:

@@ -57,24 +57,24 @@ from fastlab.statistics import environment
 FAST_STAT = "/bin/fast-stat"
 FAST_LATENCY = "/bin/fast-latency"
 HANDOFF_LIBRARY = "/bin/libfast-handoff.so"
-# The guest hands over what its job writes to its output.
+# The guest passes its job's output to the host.
 OUTPUT = "/proc/self/fd/1"
-# What only the documents of these two have.
+# Keys that only documents of fast-stat and fast-latency have.
 MEASURED = {"counters", "latencies"}
-# As fast-stat says it.
+# In fast-stat's error output.
 NO_PMU = "no PMU"
 
 
 def _has_pmu(root: Path) -> bool:
-    """Can the guest have one? It depends on who executes it, too, and only the guest knows."""
+    """Can the guest have a PMU? Only the guest knows: it depends on the hypervisor, too."""
     return kvm.ACCELERATOR.lends_pmu and (root / PMU).exists()
 
 
 class Guests:
     """Makes one run at a time, in a guest that is booted for it.
 
-    `build` is Meson's directory, `kernels` has the variants' kernels by name; `probe` says why no
-    guest boots with KVM, or "" (kvm.probe()); `root` has the /proc and /sys of the host.
+    `build` is Meson's directory, `kernels` the variants' kernels by name. `probe` returns why no
+    guest boots with KVM, or "" (kvm.probe()). `root` has the /proc and /sys of the host.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Guests:
             self._image.write_bytes(content)
             parts = [content, tools.version(self._qemu)]
             parts += [kernel.id.encode() for kernel in self._kernels.values()]
-            # Of the kernels, too: none may be another one in the middle of an experiment.
+            # Of the kernels too, which must not change during an experiment.
             self._tools_id = initramfs.digest_all(parts)
             hardware = self._groups() if _has_pmu(self._root) else []
             self.plan = with_groups(self.plan, (*hardware, SOFTWARE))
@@ -154,7 +154,8 @@ class Guests:
         return requests(self._experiment, self.plan, left)
 
     def _groups(self) -> list[str]:
-        """Asks a guest what its CPUs can count at once: they may have less than the host's."""
+        """The groups of events that a guest's CPUs can count, which may be fewer than the
+        host's."""
         kernel = next(iter(self._kernels.values()))
         outcome = self._boot(kernel, vm.Job({}, [FAST_STAT, *GROUPS]), LAST_RUN)
         errors = " ".join(outcome.errors)
@@ -188,7 +189,7 @@ class Guests:
     def _execute(
         self, kernel: Kernel, run: Run, program: list[str], argv: list[str], scratch: str
     ) -> Observed:
-        """A guest in which the program, fast-stat or fast-latency, measures the benchmark."""
+        """Boot a guest in which fast-stat or fast-latency measures the benchmark."""
         words = [*program, "--roi", "--json", OUTPUT, "--", *argv]
         job = vm.Job(run.variant.settings, words, cpus=run.variant.cpus)
         surroundings = replace(
@@ -249,8 +250,8 @@ class Guests:
 def _documents(
     output_lines: Iterable[str],
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """The benchmark's JSON document, and fast-stat's or fast-latency's. What was killed in the
-    middle of one has written none."""
+    """The benchmark's JSON document, and that of fast-stat or fast-latency. A killed program wrote
+    none."""
     documents: dict[bool, Mapping[str, Any]] = {}
     for line in output_lines:
         if not line.startswith("{"):

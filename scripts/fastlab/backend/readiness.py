@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What of this machine can be used, and what is missing: `fast doctor`.
+"""The state of this machine: `fast doctor`.
 
-Needs nothing but Python's own library, and changes nothing.
+Needs only Python's standard library, and changes nothing.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from fastlab.base.project import is_installed, work_dir
 from fastlab.guest import initramfs, kvm
 from fastlab.kernel import kernels
 
-# ok: it is there. missing: what most of the laboratory needs. note: some of it can do without.
+# ok: available. missing: most commands need it. note: some commands work without it.
 State = Literal["ok", "missing", "note"]
 
 GIB = 1 << 30
-# Of the cache, for an experiment of two kernels: as README says.
+# GiB of the cache for an experiment with two kernels, as in README.
 ROOM_GIB = 3
 
 
 @dataclass(frozen=True)
 class Examined:
-    """One thing that was looked for."""
+    """A checked requirement."""
 
     what: str
     state: State
@@ -44,7 +44,7 @@ class Examined:
 
 
 def examine(project: Path, reporter: Reporter, root: Path = Path("/")) -> Iterator[Examined]:
-    """Everything, the most needed first; `root` has the /proc and /sys of the machine."""
+    """Check everything, the most needed first. `root` has the machine's /proc and /sys."""
     yield _processor()
     yield _packages(project)
     yield _qemu()
@@ -66,7 +66,7 @@ def _processor() -> Examined:
 
 
 def _packages(project: Path) -> Examined:
-    """install-deps knows them."""
+    """install-deps knows the packages."""
     script = project / "scripts/install-deps"
     answer = subprocess.run([script, "--dry-run"], capture_output=True, text=True)
     messages = [line.removeprefix("install-deps: ") for line in answer.stderr.splitlines()]
@@ -133,14 +133,14 @@ def _kernels(built: list[kernels.Build]) -> Examined:
 
 
 def _kvm(project: Path, built: list[kernels.Build], reporter: Reporter, root: Path) -> Examined:
-    """Only a guest that has booted says that KVM is real. That takes a CPU for seconds, which
-    nobody who measures is to lack."""
+    """Only a guest that boots proves that KVM works. The probe takes a CPU for seconds: it must not
+    run while another process measures."""
     if not kvm.DEVICE.exists():
-        return Examined("KVM", "note", f"there is no {kvm.DEVICE}; the simulation needs none")
-    # As it is: whoever asks what is missing wants nothing built.
+        return Examined("KVM", "note", f"no {kvm.DEVICE}; the simulation does not need it")
+    # Use what is built: a check builds nothing.
     init = work_dir(project) / "user" / initramfs.INIT
     if not built or not init.is_file():
-        why = "is there, but nobody knows whether it is real: there is no kernel to boot yet"
+        why = "exists, but was not tested: no kernel is built yet"
         return Examined("KVM", "note", f"{kvm.DEVICE} {why}")
     try:
         with only_user(root):

@@ -62,8 +62,8 @@ NEEDED = {
 
 
 class RunningKernel:
-    """Makes one run at a time, on the kernel that runs. `root` has the /proc and /sys of the
-    machine. FAST's policy and knobs are put back in any case."""
+    """Makes one run at a time, on the running kernel. `root` has the machine's /proc and /sys.
+    FAST's policy and knobs are restored in any case."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class RunningKernel:
         self._others: dict[str, int] = {}
 
     def check(self) -> None:
-        """One kernel for all variants: it has to be the running one; and what is to be measured can
-        be."""
+        """With one kernel for all variants, it must be the running one. All events must be
+        countable."""
         needed = self._experiment.variants[0].kernel
         if not self.plan.boots and needed != self._running.variant:
             raise FastError(
@@ -101,7 +101,7 @@ class RunningKernel:
             self._check_latencies()
 
     def _check_latencies(self) -> None:
-        """What is not to be had is said before the first run, too."""
+        """Report unavailable latencies before the first run."""
         for name, why in check_latencies(self._toolbox.fast_latency).items():
             if NAMED[self.plan.primary].latency == name:
                 raise FastError(
@@ -117,7 +117,7 @@ class RunningKernel:
             tools = self._toolbox.id
             plan_file.keep(self._directory, self.plan, self._experiment, tools, bool(rows))
             _check_pins(make_dataset(self.plan, rows).rows, self._running)
-            # What a variant does not name is as it was when the first runs were made.
+            # Knobs that a variant does not set keep the values of the first runs.
             self._others = self._sched_fast.knobs
             variants = {variant.name: variant for variant in self._experiment.variants}
             adaptive = any(variant.policy == "adaptive" for variant in variants.values())
@@ -133,12 +133,12 @@ class RunningKernel:
             yield
 
     def pending(self, rows: Sequence[Row]) -> list[Request]:
-        """What of the agenda this boot can make."""
+        """The runs of the agenda that this boot can make."""
         slots = self._agenda(rows).here(self._running)
         return requests(self._experiment, self.plan, slots)
 
     def next_boot(self, rows: Sequence[Row]) -> str:
-        """What to boot to go on, "" if nothing."""
+        """What to boot next, or ""."""
         left, running = self._agenda(rows), self._running
         kernel = left.next_kernel()
         if not kernel or left.here(running):
@@ -148,8 +148,8 @@ class RunningKernel:
         if kernel == running.variant:
             name = f"the running kernel again ({running.release})"
         return (
-            "this boot has made what it can: of two kernels each side of a block is a boot of its "
-            f"own. Now boot {name}. At least {left.boots_left()} more boots are needed"
+            "this boot has made all its runs: with two kernels each side of a block is a separate "
+            f"boot. Now boot {name}. At least {left.boots_left()} more boots are needed"
         )
 
     def _agenda(self, rows: Sequence[Row]) -> Agenda:
@@ -188,7 +188,7 @@ class RunningKernel:
         return Call(argv, seconds, True, self._cpus, directory, directory)
 
     def _told(self, call: Call, run: Run, observed: Observed) -> Observed:
-        """With what a benchmark's output says of its run."""
+        """The observation with the benchmark's output and errors."""
         failure = ""
         errors = call.errors.read_text(errors="replace").strip()
         if observed.exit_status is None:
@@ -201,7 +201,7 @@ class RunningKernel:
         return replace(observed, output=benchmark_result(lines), failure=failure)
 
     def _switch(self, variant: Variant) -> Variant:
-        """Set the variant's policy and knobs; the variant with all knobs as they are then."""
+        """Set the variant's policy and knobs; returns the variant with all knobs."""
         if variant.kernel != self._running.variant:
             return variant
         whole = replace(variant, knobs={**self._others, **variant.knobs})
@@ -210,7 +210,7 @@ class RunningKernel:
 
 
 def _check_pins(rows: Sequence[PairedRow], running: Running) -> None:
-    """A side has one kernel from its first run on, and both are of one series."""
+    """A side keeps its kernel from the first run on, and both kernels are of one series."""
     now = running.kernel
     for row in rows:
         then = row["kernel"]

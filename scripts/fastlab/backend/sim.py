@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The backend `sim`: an experiment's runs on simulated machines, some at a time.
+"""The backend `sim`: an experiment's runs on simulated machines, several at the same time.
 
-results/NAME/ gets durations.jsonl, how the host's time was spent, and machines/, what each machine
-wrote.
+results/NAME/ gets durations.jsonl, the use of the host's time, and machines/, the logs of each
+machine.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Toolbox:
-    """What every run of an experiment uses besides its kernel. `id` changes with any of it.
-    `programs` are those of the image, by their paths in it, with their symbols; `libraries` what
-    QEMU loads, by name, as it was when the id was made."""
+    """Everything that a run uses besides its kernel. `id` changes with any of it. `programs` are
+    the image's programs with symbols, by their paths in it. `libraries` are what QEMU loads, by
+    name, as they were when the id was made."""
 
     id: str
     qemu: Path
@@ -61,10 +61,10 @@ def find_sim_toolbox(
     further: Sequence[str] = (),
     more: Mapping[str, Path] = MappingProxyType({}),
 ) -> Toolbox:
-    """QEMU and what is in Meson's build directory; FastError names what is missing there.
+    """QEMU and the files in Meson's build directory; a FastError names missing files.
 
-    `further` are more programs of the guest (initramfs.find_built()), `more` others, by their
-    paths in it.
+    `further` are more programs of the guest (initramfs.find_built()), `more` are files by their
+    paths in the guest.
     """
     built = initramfs.find_built(build, qemu.plugin_api, further)
     libraries = read_libraries(built.plugin)
@@ -78,7 +78,7 @@ def find_sim_toolbox(
 
 
 def read_libraries(plugin: Path) -> dict[str, bytes]:
-    """The plugin and, if it is there, the library that belongs beside it."""
+    """The plugin, and the library beside it if it exists."""
     files = (plugin, plugin.with_name(vm.PACE))
     return {path.name: path.read_bytes() for path in files if path.is_file()}
 
@@ -88,7 +88,7 @@ def _balances(machine: Machine) -> bool:
 
 
 def balancer(build: Path, machines: Iterable[Machine]) -> dict[str, Path]:
-    """The program that guest_argv() needs in the guests of these machines, if one does."""
+    """The program that guest_argv() needs in the guests of these machines, if any."""
     if not any(map(_balances, machines)):
         return {}
     program = build / initramfs.BALANCED
@@ -97,23 +97,23 @@ def balancer(build: Path, machines: Iterable[Machine]) -> dict[str, Path]:
 
 
 def guest_argv(machine: Machine, argv: Sequence[str]) -> list[str]:
-    """What the guest executes for a workload. Where CPUs have an L3 in common, and the scheduler
-    looks among them for idle ones, it balances first, as it would have in a machine that has been
-    up for a while (userspace/guest/balanced.c)."""
+    """The guest's command line for a workload. If CPUs share an L3, in which the scheduler looks
+    for idle CPUs, the machine balances first, as after a longer uptime
+    (userspace/guest/balanced.c)."""
     return [initramfs.BALANCED_PATH, *argv] if _balances(machine) else [*argv]
 
 
 def machine_directory(results: Path, request: Request) -> Path:
-    """What the machine of a run wrote."""
+    """The directory with the logs of a run's machine."""
     run = request.run
     names = (run.variant.name, run.workload.benchmark, f"{run.workload.threads}t")
     return results / "machines" / "-".join((*names, f"seed{run.seed}", request.key[:8]))
 
 
 def one_cpu_each(jobs: int) -> Callable[[], None]:
-    """What each of `jobs` threads does first: if there are as many as CPUs it stays on one of
-    them, and so does the QEMU that it starts. QEMU's two threads take turns, a hundred thousand
-    times a second, and between two CPUs each turn would cost an interrupt and an idle state."""
+    """The initializer of `jobs` threads. If their number is a multiple of the CPUs, each thread and
+    its QEMU stay on one CPU: QEMU's two threads alternate a hundred thousand times a second, and
+    each switch between CPUs would cost an interrupt and an idle state."""
     cpus = sorted(os.sched_getaffinity(0))
     numbers = itertools.count()
 
@@ -125,9 +125,11 @@ def one_cpu_each(jobs: int) -> Callable[[], None]:
 
 
 class Simulator:
-    """The backend `sim`: some machines at a time (default: the host's CPUs), each booted once.
+    """The backend `sim`: several machines at the same time (default: one for each CPU of the host),
+    each booted once.
 
-    `kernels` are by the name that variants give. Rows are the calling thread's, machines others'.
+    `kernels` are by the name that variants give. Rows belong to the calling thread, machines to the
+    pool's threads.
     """
 
     def __init__(
@@ -146,7 +148,7 @@ class Simulator:
         self._reporter = reporter
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._cancelled = threading.Event()
-        # Every request's key depends on what makes it, so that another build's rows are not its.
+        # A request's key depends on the builds: rows of another build do not match.
         self.requests = [Request(self._key(run), run) for run in plan(experiment)]
 
     def _key(self, run: Run) -> str:
@@ -154,7 +156,7 @@ class Simulator:
         return run_key(run, kernel.id, self._toolbox.id, self._experiment.attribute)
 
     def check(self) -> None:
-        """find_sim_toolbox() and the build of the kernels have said what is missing."""
+        """find_sim_toolbox() and the kernel builds have reported what is missing."""
 
     @contextmanager
     def opened(self, rows: Sequence[Row]) -> Iterator[None]:
@@ -174,7 +176,7 @@ class Simulator:
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
         image = self._directory / "guest.cpio"
         image.write_bytes(self._toolbox.image)
-        # Runs that follow a rebuild are of the plugin that their id stands for.
+        # After a rebuild, runs still use the plugin that their id stands for.
         for name, content in self._toolbox.libraries.items():
             (self._directory / name).write_bytes(content)
         pool = ThreadPoolExecutor(self._jobs, initializer=one_cpu_each(self._jobs))
@@ -185,7 +187,7 @@ class Simulator:
                 )
                 for run in (request.run for request in requests)
             ]
-            # Simulations of several quanta may go on from one machine.
+            # Simulations with different quanta may continue from one machine.
             machines = {
                 simulation: machine_id(simulation, [self._toolbox.id])
                 for simulation in dict.fromkeys(of_request)
@@ -202,7 +204,7 @@ class Simulator:
             }
             yield from self._rows(futures, deadline)
         finally:
-            # Also after Ctrl-C: the machines end within a glance, and no thread is left.
+            # Also after Ctrl-C: the machines end soon, and no thread remains.
             self._cancelled.set()
             pool.shutdown(cancel_futures=True)
 
@@ -227,7 +229,7 @@ class Simulator:
                 beside.append(seconds)
                 yield row
         self._reporter.say(
-            f"{len(beside)} runs; beside its workload a run took {fmean(beside):.2f} s on average"
+            f"{len(beside)} runs; besides its workload a run took {fmean(beside):.2f} s on average"
         )
 
     def _note_duration(self, row: Row, beside: float) -> None:
@@ -236,7 +238,7 @@ class Simulator:
             file.write(json.dumps(record) + "\n")
 
     def _saved_machine(self, simulation: vm.Simulation, cached: str = "machines") -> Path:
-        """`cached`: in which part of the cache."""
+        """`cached` is the part of the cache."""
         watchdogs = self._experiment.watchdogs
         made_of = [self._toolbox.id]
         return saved_machine(
@@ -246,7 +248,7 @@ class Simulator:
     def _run(
         self, request: Request, simulation: vm.Simulation, snapshot: Path
     ) -> tuple[Row, float]:
-        """The row, and host seconds outside the workload: load, start of the CPUs, end."""
+        """The row, and the host seconds outside the workload: load, start of the CPUs, end."""
         begun = time.monotonic()
         outcome, failure = self._outcome(request, simulation, snapshot)
         duration = time.monotonic() - begun
@@ -256,7 +258,7 @@ class Simulator:
     def _outcome(
         self, request: Request, simulation: vm.Simulation, snapshot: Path
     ) -> tuple[vm.Outcome | None, str]:
-        """What a guest handed over, and why its run failed, or ""."""
+        """The guest's outcome, and why the run failed, or ""."""
         try:
             outcome = self._run_job(request, simulation, snapshot)
         except GuestError as error:
@@ -275,7 +277,7 @@ class Simulator:
         futexes: str = "own",
         words: Sequence[str] = (),
     ) -> vm.Outcome:
-        """`words` stand for the workload's own."""
+        """`words` replace the workload's command line."""
         run = request.run
         arm = run.variant
         argv = guest_argv(run.machine, words or self._words(run))
@@ -324,20 +326,20 @@ class Simulator:
         return row
 
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
-        """Names for what lies in the workload's memory."""
+        """Names for the workload's memory."""
         programs = self._programs(run)
         mappings = [mapping for program in programs for mapping in static_maps(program)]
         heap = (outcome.document or {}).get("heap")
         return Symbols([*mappings, *heap_maps(heap)] if mappings else [], Path(*programs))
 
     def _programs(self, run: Run) -> Sequence[Path]:
-        """The workload's, if its file is known."""
+        """The workload's program, if its file is known."""
         path = workload_argv(run.workload, run.seed)[0]
         return [self._toolbox.programs[path]] if path in self._toolbox.programs else []
 
 
 def _wait(futures: set[Future[_T]], deadline: float) -> set[Future[_T]]:
-    """Those that are over, at least one."""
+    """The finished futures, at least one."""
     left = max(0.0, deadline - time.monotonic())
     over, _ = wait(futures, timeout=left, return_when=FIRST_COMPLETED)
     if not over:

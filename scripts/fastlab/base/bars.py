@@ -51,21 +51,21 @@ class RichReporter:
         self._draw()
 
     def finish(self, task: str) -> None:
-        """Take the bar away; what it leaves to say, its stage says."""
+        """Remove the bar. The stage itself prints its result."""
         self._progress.remove_task(self._tasks.pop(task))
         if not self._tasks:
             self._progress.stop()
 
     def hold_still(self) -> None:
-        """Draw when something is told only: the thread that refreshes the display takes more than a
-        hundredth of a CPU."""
+        """Draw only when a stage reports something: the thread that refreshes the display takes
+        more than a hundredth of a CPU."""
         self._progress.stop()
         self._progress.live.auto_refresh = False
         if self._tasks:
             self._progress.start()
 
     def _draw(self) -> None:
-        """Where nothing else does it."""
+        """Draw now if no thread refreshes the display."""
         if not self._progress.live.auto_refresh:
             self._progress.refresh()
 

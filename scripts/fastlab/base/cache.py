@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The cache of kernels: where it is, its lock, and what a disk that is full, or may
-not be written to, means.
+"""The cache of kernels: its directory, its locks, and errors of a disk that is full or read-only.
 
-What is in the cache can be used where it cannot be written to: a kernel that an administrator has
-built for all, or the file system of an image. Only what must be made is an error there.
+A read-only cache can be used: an administrator may have built a kernel for all users, or the cache
+may be part of an image. Only what is missing there is an error.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from fastlab.base import checksums
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 
-# What a write fails with where it is not allowed.
+# Errors of a write that is not allowed.
 READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
@@ -30,7 +29,7 @@ def cache_dir() -> Path:
     """$FAST_CACHE, or `fast` in the user's cache directory. It need not exist yet."""
     if given := os.environ.get("FAST_CACHE"):
         return Path(given).absolute()
-    # A relative one is to be ignored (XDG Base Directory Specification).
+    # The XDG Base Directory Specification says to ignore a relative path.
     if (given := os.environ.get("XDG_CACHE_HOME")) and Path(given).is_absolute():
         return Path(given) / "fast"
     try:
@@ -41,12 +40,13 @@ def cache_dir() -> Path:
 
 @contextmanager
 def locked(path: Path, reporter: Reporter) -> Iterator[None]:
-    """Hold the lock file `path`, across processes; waits, and says so, while another holds it.
+    """Hold the lock file `path`, across processes. If another process holds it, say which one, and
+    wait.
 
-    The kernel drops the lock with the process that held it, however that ends; and what that had
-    started so that it inherits descriptors, as make and run_group()'s programs: they may outlive a
-    killed one. Where the file is not there and cannot be made, nothing is being made either: there
-    is no lock to be had, and none is needed.
+    The kernel drops the lock when the last process that has the descriptor ends. Programs that
+    inherit descriptors, such as make and those of run_group(), have it too, and may outlive a
+    killed parent. If the file does not exist and cannot be created, nothing can be built there
+    either, and no lock is needed.
     """
     with _lock_file(path) as file:
         if file is None:
@@ -55,26 +55,36 @@ def locked(path: Path, reporter: Reporter) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            reporter.say(f"somebody is at work here, waiting for the end of it ({path})")
+            reporter.say(f"another fast{_holder(file)} is building; waiting ({path})")
             fcntl.flock(file, fcntl.LOCK_EX)
+        if file.writable():
+            file.truncate(0)
+            print(os.getpid(), file=file, flush=True)
         os.set_inheritable(file.fileno(), True)
         try:
             yield
         finally:
-            # Whoever still has it is not at work here.
+            # A process that inherited the descriptor builds nothing any more.
             fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _holder(file: TextIO) -> str:
+    """The process that holds the lock, as it wrote its number into the file."""
+    file.seek(0)
+    pid = file.read().strip()
+    return f" (pid {pid})" if pid.isdigit() else ""
 
 
 @contextmanager
 def _lock_file(path: Path) -> Iterator[TextIO | None]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w")
+        file = path.open("a+")
     except OSError as error:
         if error.errno not in READ_ONLY:
             raise
         try:
-            # It can be locked all the same.
+            # A file that is open for reading can be locked as well.
             file = path.open()
         except OSError:
             yield None
@@ -84,8 +94,8 @@ def _lock_file(path: Path) -> Iterator[TextIO | None]:
 
 
 def mark_used(path: Path, now: int | None = None) -> None:
-    """Let the path's time say when it was last used: now, or at `now` nanoseconds since the epoch.
-    A cache that cannot be written to does without."""
+    """Set the path's time to its last use: now, or `now` in nanoseconds since the epoch. A
+    read-only cache keeps the old time."""
     try:
         now = time.time_ns() if now is None else now
         os.utime(path, ns=(now, now))
@@ -106,16 +116,16 @@ def publish(staging: Path, final: Path) -> None:
 
 
 def is_whole(final: Path, named: str) -> bool:
-    """Is there what publish() made, as it was made? It is told by its file of this name, where it
-    has no checksums: an older version has made it."""
+    """Does `final` have what publish() wrote, unchanged? A directory of an older version has no
+    checksums; the file `named` shows that it is complete."""
     return (final / named).is_file() and not (
         checksums.is_sealed(final) and checksums.damage(final)
     )
 
 
 def reusable(final: Path, named: str, reporter: Reporter) -> bool:
-    """is_whole(), and take it for use. What is damaged is named and thrown away. To be called by
-    who holds the lock under which it is made."""
+    """is_whole(), and mark the directory as used. A damaged directory is reported and removed. The
+    caller holds the lock under which the directory is built."""
     if not final.is_dir():
         return False
     if is_whole(final, named):
@@ -124,22 +134,22 @@ def reusable(final: Path, named: str, reporter: Reporter) -> bool:
         mark_used(final)
         return True
     why = checksums.damage(final)
-    reporter.say(f"{final}: {why}: damaged; it is thrown away and made again")
+    reporter.say(f"{final} is damaged ({why}); removing and building it again")
     shutil.rmtree(final)
     return False
 
 
-# Less than this many bytes free, and a failure is the disk's.
+# Bytes. With less free space a failure is taken for a full disk.
 FULL = 1 << 20
 
 
 def is_full(directory: Path) -> bool:
-    """Has the disk under the directory no room left?"""
+    """Does the disk under the directory have no space left?"""
     return shutil.disk_usage(directory).free < FULL
 
 
 def check_room(results: Path) -> None:
-    """After a run failed: raise FastError if that is because the results' disk is full."""
+    """After a failed run: raise FastError if the results' disk is full."""
     if is_full(results):
         raise FastError(
             f"the disk is full under {results}; the rows written are safe. "
@@ -148,7 +158,7 @@ def check_room(results: Path) -> None:
 
 
 def full_disk(cache: Path) -> FastError:
-    """The error that a full disk under the cache is."""
+    """The error of a full disk under the cache."""
     usage = shutil.disk_usage(cache)
     return FastError(
         f"the disk is full: {usage.free >> 20} MiB are free under {cache}. Free some space there "
@@ -159,7 +169,7 @@ def full_disk(cache: Path) -> FastError:
 
 @contextmanager
 def explained_full_disk(directory: Path) -> Iterator[None]:
-    """Turn "no space left on device" of this process into a FastError."""
+    """Turn this process's "no space left on device" into a FastError."""
     try:
         yield
     except OSError as error:
@@ -170,15 +180,15 @@ def explained_full_disk(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def making_in(cache: Path) -> Iterator[None]:
-    """As explained_full_disk(), and a cache that cannot be written to is a FastError, too."""
+    """As explained_full_disk(); a write to a read-only cache is a FastError too."""
     try:
         with explained_full_disk(cache):
             yield
     except OSError as error:
         if error.errno in READ_ONLY and Path(str(error.filename)).is_relative_to(cache):
             raise FastError(
-                f"{error.filename}: {error.strerror}: something must be made that is not in the "
-                f"cache {cache}, and the cache cannot be written to. Set FAST_CACHE to a directory "
-                "of your own, or have it made by a user who may write there"
+                f"{error.filename}: {error.strerror}: a file is missing from the cache {cache}, "
+                "and the cache cannot be written. Set FAST_CACHE to a directory of your own, or "
+                "run the command once as a user with write access"
             ) from error
         raise

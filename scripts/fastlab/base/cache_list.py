@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is in the cache: sizes, ages, damage; and making room."""
+"""What is in the cache: sizes, ages and damage; and removing entries."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pathlib import Path
 
 from fastlab.base import checksums
 
-# The directories of the cache, in an order in which none counts what an earlier one has (trees have
-# their sources' files by hard links), and what is in each.
+# The directories of the cache, and what is in each. Trees have hard links to their sources' files;
+# each file counts for the first directory in this order.
 KINDS: Mapping[str, str] = {
     "builds": "kernels",
     "machines": "saved machines",
@@ -29,20 +29,20 @@ KINDS: Mapping[str, str] = {
     "work": "programs of an installed fast",
     "venv": "Python packages of an installed fast",
 }
-# Others than these are made of files that are replaced whole.
+# Kinds whose entries have checksums. Files of the other kinds are replaced as a whole.
 SEALED = ("builds", "machines", "try")
 DAY = 24 * 3600
-# What stat() counts in.
+# Bytes in a block of stat().
 BLOCK = 512
 _GONE = ".gone"
-# Half of something: it is being made, or removed, or whoever did that was stopped.
+# Suffixes of an entry whose build or removal is under way, or was interrupted.
 _HALF = (".partial", ".new", _GONE)
 
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """`size` is bytes on the disk that no entry before it has, `used` when it was last used or
-    made, in seconds since the epoch."""
+    """`size` is the bytes on the disk that no earlier entry has. `used` is the time of the last
+    use, in seconds since the epoch."""
 
     kind: str
     path: Path
@@ -51,12 +51,12 @@ class CacheEntry:
 
     @property
     def is_half(self) -> bool:
-        """Was it never finished, or removed but in part?"""
+        """Is the entry incomplete: its build or its removal did not finish?"""
         return self.path.suffix in _HALF
 
 
 def entries(cache: Path, kinds: Iterable[str] = KINDS) -> Iterator[CacheEntry]:
-    """What there is of these kinds, the longest unused first."""
+    """The entries of these kinds, the longest unused first."""
     seen: set[tuple[int, int]] = set()
     for kind in kinds:
         for used, path in sorted(_last_used(cache.glob(f"{kind}/*"))):
@@ -65,7 +65,7 @@ def entries(cache: Path, kinds: Iterable[str] = KINDS) -> Iterator[CacheEntry]:
 
 def _last_used(paths: Iterable[Path]) -> Iterator[tuple[float, Path]]:
     for path in paths:
-        # Who uses the cache meanwhile may replace what is in it.
+        # Another process may replace an entry at the same time.
         with suppress(FileNotFoundError):
             if path.suffix != ".lock":
                 yield path.stat().st_mtime, path
@@ -81,7 +81,7 @@ def _size(path: Path, seen: set[tuple[int, int]]) -> int:
 
 
 def _all_of(path: Path) -> Iterator[os.stat_result]:
-    """Of the path and all below it, once for each name."""
+    """The status of the path and of everything below it, once for each name."""
     below = (
         Path(directory, name)
         for directory, names, files in os.walk(path)
@@ -93,14 +93,15 @@ def _all_of(path: Path) -> Iterator[os.stat_result]:
 
 
 def damaged(entry: CacheEntry) -> str | None:
-    """What is wrong with it, or ""; None: nobody knows what it should be."""
+    """What is wrong with the entry, or "". None: it has no checksums."""
     if entry.kind not in SEALED or not checksums.is_sealed(entry.path):
         return None
     return checksums.damage(entry.path)
 
 
 def remove(entry: CacheEntry) -> int | None:
-    """Give its room back: so many bytes. None: it is being made or written to now, and stays."""
+    """Remove the entry and return the number of bytes freed. None: the entry is being built or
+    written, and stays."""
     with _idle(entry) as idle:
         if not idle:
             return None
@@ -108,14 +109,14 @@ def remove(entry: CacheEntry) -> int | None:
         gone = path if entry.is_half else path.with_name(f"{path.name}{_GONE}")
         freed = _erase(gone)
         if path.exists():
-            # A half of it, if this is stopped on the way, must not be taken for the whole.
+            # If the removal is interrupted, the name shows that the rest is incomplete.
             path.rename(gone)
             freed += _erase(gone)
         return freed
 
 
 def _erase(path: Path) -> int:
-    """Remove it, if it is there; the bytes that this gives back."""
+    """Remove the path if it exists; return the number of bytes freed."""
     freed = _freed_with(path)
     if path.is_dir():
         shutil.rmtree(path)
@@ -125,7 +126,7 @@ def _erase(path: Path) -> int:
 
 
 def _freed_with(path: Path) -> int:
-    """Files that have another name elsewhere stay on the disk."""
+    """The bytes that removing the path frees: a file with a name elsewhere stays on the disk."""
     everything = list(_all_of(path))
     by_inode = {(status.st_dev, status.st_ino): status for status in everything}
     names = Counter((status.st_dev, status.st_ino) for status in everything)
@@ -138,8 +139,9 @@ def _freed_with(path: Path) -> int:
 
 @contextmanager
 def _idle(entry: CacheEntry) -> Iterator[bool]:
-    """Nobody holds a lock of it meanwhile: one beside it, whose file stays, for somebody may be
-    waiting with it; or, of what has several builders, one of those inside."""
+    """Hold every lock of the entry, or yield False if a process has one. The lock beside the entry
+    stays, since a process may be waiting for it. An entry with several builders has locks
+    inside."""
     path = entry.path
     beside = path.with_name(f"{path.stem if entry.is_half else path.name}.lock")
     with ExitStack() as held:
@@ -156,10 +158,10 @@ def _idle(entry: CacheEntry) -> Iterator[bool]:
 
 
 def runs_this(entry: CacheEntry) -> bool:
-    """Does the Python that executes this take its packages from there?"""
+    """Does the running Python take its packages from this entry?"""
     return entry.path.resolve() == Path(sys.prefix).resolve()
 
 
 def unused_for(entry: CacheEntry, days: int) -> bool:
-    """Has nobody used it for so long?"""
+    """Was the entry last used at least this many days ago?"""
     return time.time() - entry.used >= days * DAY

@@ -15,18 +15,18 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def seal(directory: Path) -> None:
-    """Write down what is in the directory now."""
+    """Write the checksums of the directory's files."""
     lines = [f"{digest}  {name}\n" for name, digest in _digests(directory).items()]
     write_files(directory, [(NAME, "".join(lines))])
 
 
 def is_sealed(directory: Path) -> bool:
-    """Is it known what is to be in the directory?"""
+    """Does the directory have checksums?"""
     return (directory / NAME).is_file()
 
 
 def damage(directory: Path) -> str:
-    """What is no longer as it was sealed, or "". Reads all files."""
+    """The difference from the checksums, or "". Reads all files."""
     try:
         lines = (directory / NAME).read_text(errors="replace").splitlines()
         matches = [_LINE.fullmatch(line) for line in lines]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""C++ and Rust names as their sources have them, by binutils' c++filt.
+"""C++ and Rust names as in the sources, by binutils' c++filt.
 
-What is recorded of a run keeps the linker's names, which are the same on every machine; only what
-is shown has the others.
+Recorded runs keep the linker's names, which are the same on every machine. Only output for people
+is demangled.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import subprocess
 from collections.abc import Iterable
 from functools import lru_cache
 
-# The Itanium ABI's and Rust's. A name may stand in a text, as in `libx.so: _ZN1a1bE+0x8`.
+# Mangled names of the Itanium ABI and of Rust. A name may be part of a text, as in `libx.so:
+# _ZN1a1bE+0x8`.
 _MANGLED = re.compile(r"(?<![\w.$])_+[ZR]\w")
-# Of a name in a terminal's table, in characters.
+# Characters of a name in a terminal's table.
 SHORT = 40
 
 
 def demangle_all(texts: Iterable[str]) -> list[str]:
-    """The same texts, with C++ and Rust names in place of the linker's; as they are where there is
-    no c++filt. A text is one line."""
+    """The texts, with C++ and Rust names in place of the linker's. Without c++filt the texts are
+    unchanged. A text is one line."""
     names = list(texts)
     mangled = [i for i, text in enumerate(names) if _MANGLED.search(text)]
     filt = shutil.which("c++filt") if mangled else None
@@ -38,13 +39,13 @@ def demangle_all(texts: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def demangle(text: str) -> str:
-    """The same of one."""
+    """One text, as demangle_all() returns it."""
     return demangle_all([text])[0]
 
 
 def short(name: str, most: int = SHORT) -> str:
-    """A demangled name for where there is little room: without a function's parameters, and with
-    three dots for its middle if it is still longer than `most`."""
+    """A demangled name for a narrow column: without the function's parameters, and with three dots
+    for its middle if it is still longer than `most`."""
     name = _without_parameters(name)
     tail = most * 2 // 3
     return name if len(name) <= most else f"{name[: most - tail - 3]}...{name[-tail:]}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Files that are written whole, or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from fastlab.base.model import FastError
 
 
 def readable(name: str) -> str:
-    """The name of a file, for people and for documents: U+FFFD stands for each byte that is no
-    UTF-8, and that the file can be opened by."""
+    """The name of a file for people and documents: U+FFFD replaces each byte that is not UTF-8."""
     return os.fsencode(name).decode(errors="replace")
 
 

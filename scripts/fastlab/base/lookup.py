@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One of several by its name, and what is said of a name that there is not."""
+"""Looking up a name, and the message for an unknown name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ T = TypeVar("T")
 
 
 def pick(known: Mapping[str, T], name: str, kind: str, of: str = "") -> T:
-    """The named one `of` something; a FastError lists those there are."""
+    """The named value. A FastError for an unknown name lists the known names; `of` says where they
+    are."""
     if name not in known:
         hint = closest(name, known)
-        raise FastError(f"there is no {kind} {name!r}{of}{hint}; there are: {', '.join(known)}")
+        raise FastError(f"no {kind} {name!r}{of}{hint}; known: {', '.join(known)}")
     return known[name]
 
 
 def closest(word: str, allowed: Iterable[str]) -> str:
-    """A hint at what was meant, or ""."""
+    """A suggestion for a misspelt word, or ""."""
     match = difflib.get_close_matches(word, list(allowed), n=1)
     return f" (did you mean {match[0]}?)" if match else ""

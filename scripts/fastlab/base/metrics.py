@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The vocabulary: every figure of a run by its name, its unit, its direction, and who has it.
+"""The vocabulary: every figure of a run with its name, unit, direction and source.
 
 A new figure is one more line here; comparisons, reports and `fast try` follow.
 """
@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Better = Literal["lower", "higher"]
-# run: the clock's or the benchmark's own, of every run. kernel: what every kernel counts. counter:
-# what the caches do, of the cache model or of hardware. latency: of single events, which on a real
-# machine is a run of its own.
+# Sources. run: the clock or the benchmark, in every run. kernel: every kernel counts it. counter:
+# the cache model or hardware counts it. latency: single events; on a real machine a separate run
+# measures it.
 Provider = Literal["run", "kernel", "counter", "latency"]
-# Where it is compared; what is compared nowhere only stands in the rows.
+# Backends that compare it. A metric that is compared nowhere is only in the rows.
 Where = Literal["everywhere", "simulated", "real", "nowhere"]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """`unit` is what one of its values counts, `modelled` the simulation's if that is another.
-    `words` are for people, of a value divided by `scale`; without them it is of no use to somebody
-    who has one program. `ratio` names what is divided by what. `chart` is how a chart of the
-    simulation's improvements in it is called, if there is one; a `headline` has a table besides."""
+    """`unit` is the unit of a value; `modelled` is that of the simulation if it differs. `words`
+    describe a value divided by `scale` to people; `fast try` leaves a metric without words out.
+    `ratio` names the numerator and the denominator. `chart` is the title of a chart of the
+    simulation's improvements, if there is one; a `headline` has a table as well."""
 
     name: str
     unit: str
@@ -40,12 +40,12 @@ class Metric:
 
     @property
     def latency(self) -> str:
-        """Which of LATENCIES it is a figure of, or ""."""
+        """The name in LATENCIES that the metric belongs to, or ""."""
         return self.name.partition("_")[0] if self.source == "latency" else ""
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The counters that it is made of."""
+        """The counters that the metric is computed from."""
         return self.ratio or (self.name,)
 
 
@@ -53,12 +53,12 @@ class Metric:
 # then, has it; wakeup: from the kernel's decision to wake a thread to its switch onto a CPU.
 # Documentation/latency.rst has what exactly. A real machine's runs may have histograms of them.
 LATENCIES: Mapping[str, str] = {"handoff": "hand-off of a mutex", "wakeup": "wake-up"}
-# In thousandths, so that comparing them with counts is exact.
+# In thousandths: integers compare exactly with counts.
 PERCENTILES: Mapping[str, int] = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
-# What a table has room for, with the columns' names.
+# The percentiles that a table shows, and their column titles.
 SHOWN_PERCENTILES: Mapping[str, str] = {"p50": "median", "p99": "99 %"}
 
-# `cycles` are those in which a CPU is not idle, of all CPUs together.
+# `cycles` is the number of cycles in which CPUs are not idle, summed over the CPUs.
 VOCABULARY: tuple[Metric, ...] = (
     Metric(
         "elapsed_ns",
@@ -149,7 +149,7 @@ CHARTED: tuple[str, ...] = (
     *(metric.name for metric in SIMULATED if metric.chart and not metric.headline),
 )
 
-# What attribution counts of each instruction: what a reader looks for first stands first.
+# What attribution counts for each instruction, the most important event first.
 EVENTS: Mapping[str, str] = {
     "cycles": "cycles",
     "stall_cycles": "cycles of waiting for memory",
@@ -167,18 +167,17 @@ EVENTS: Mapping[str, str] = {
     },
 }
 
-# The cache model's counters, which stand in a row, and what one of each is.
+# The cache model's counters in a row, and their units.
 MODEL_UNITS: Mapping[str, str] = {
     metric.name: metric.modelled or metric.unit
     for metric in VOCABULARY
     if metric.source == "counter" and not metric.ratio
 }
-# What needs hardware counters on a real machine.
+# Metrics that need hardware counters on a real machine.
 HARDWARE: frozenset[str] = frozenset(metric.name for metric in REAL if metric.source == "counter")
 
-# The kernel's mechanism counters by its names, in the order of a hint's life: whether a woken
-# thread got one; of each hint what the wake-up made of it, one of `used` to `rejected_depth`; what
-# that took; and what the balancer did.
+# The kernel's mechanism counters, in the order of a hint's life: whether a woken thread got a hint;
+# what the wake-up made of the hint (one of `used` to `rejected_depth`); and what the balancer did.
 MECHANISM = (
     "hint_set",
     "hint_mm",
@@ -202,18 +201,18 @@ MECHANISM = (
     "balance_pulled",
 )
 HINTS = "hint_set"
-# Each woken thread that was looked at, whether it is to have a hint, is in one of these. strict
-# looks at those that a futex_wake() of one wakes, adaptive at all.
+# Every woken thread that FAST considered is counted in exactly one of these. strict considers the
+# threads that a futex_wake() of one waiter wakes, adaptive all threads.
 LOOKED_AT = ("hint_set", "hint_mm", "hint_class")
-# Those that say that FAST decided where a task runs: moved it, or kept it, at the lock-hot CPU.
+# Counters of threads that FAST moved to the lock-hot CPU, or kept there.
 FIRED = ("used", "same_cpu")
-# And that of soft, which found an idle CPU from there.
+# The same, and the counter of soft, which starts its search for an idle CPU there.
 DECIDED = (*FIRED, "preferred")
 
 
 def improvement(baseline: float, variant: float, better: Better) -> float | None:
-    """The paper's (section 4.1): (baseline - variant) * 100 / baseline, its sign turned where more
-    is better; percent."""
+    """The paper's improvement (section 4.1) in percent: (baseline - variant) * 100 / baseline, with
+    the opposite sign where more is better. None: the baseline is 0."""
     if baseline == 0:
         return None
     change = (baseline - variant) * 100 / baseline

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The words of the laboratory as types: what every stage reads and hands on.
+"""The terms of the laboratory as types, which every stage reads and passes on.
 
-Nothing here does I/O and nothing here imports another module of this package.
+This module does no I/O and imports no other module of the package.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ class FastError(Exception):
 
 
 class UsageError(FastError):
-    """The words of the command themselves cannot be meant."""
+    """The command line is wrong."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The simulated machine: guest CPUs, memory, cache preset. The CPUs take turns of `quantum`
-    cycles; what they do to each other within one is not seen.
+    """The simulated machine: guest CPUs, memory and cache preset. The CPUs take turns of `quantum`
+    cycles; the model does not see interactions within a turn.
 
-    `preset` is what presets.load() takes: a name, or a file's path.
+    `preset` is a name or a file's path, as presets.load() takes it.
     """
 
     cpus: int = 4
@@ -36,16 +36,16 @@ class Machine:
 
     @property
     def preset_name(self) -> str:
-        """The preset's name: a file is called by it."""
+        """The preset's name, also of a file."""
         return Path(self.preset).name.removesuffix(".toml")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """An arm of an experiment: a kernel, a policy, or a control. `kernel` names a kernel variant
-    ("baseline", "fast", "wakecpu"). `knobs` are FAST's besides the policy; `features` are of the
-    scheduler, as its debugfs file has them; `cpus` confines the workload to that many CPUs of the
-    machine, None to all of them."""
+    """An arm of an experiment: a kernel, a policy or a control. `kernel` names a kernel variant
+    ("baseline", "fast", "wakecpu"). `knobs` are FAST's knobs besides the policy. `features` are
+    scheduler features, spelt as in debugfs. `cpus` confines the workload to this number of CPUs;
+    None: to all."""
 
     name: str
     kernel: str
@@ -56,8 +56,8 @@ class Variant:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What the files of sched/fast are to say, in the order to write them: the policy last,
-        which acts at once. Only a kernel with FAST has them."""
+        """The values of the files of sched/fast, in the order to write them: the policy, which acts
+        at once, comes last. Only a kernel with FAST has these files."""
         if self.kernel != "fast":
             return {}
         return {**{name: str(value) for name, value in self.knobs.items()}, "policy": self.policy}
@@ -72,13 +72,13 @@ class Workload:
     options: tuple[str, ...] = ()
 
 
-# Names and values by which a case stands apart from others of its benchmark and thread count.
+# Names and values that distinguish the cases of a benchmark and thread count.
 Axes = tuple[tuple[str, int | str], ...]
 
 
 @dataclass(frozen=True)
 class Place:
-    """A row of a comparison."""
+    """A row of a comparison: a workload and its values on the axes of a matrix."""
 
     benchmark: str
     threads: int
@@ -86,23 +86,23 @@ class Place:
 
     @property
     def key(self) -> tuple[int | str, ...]:
-        """Benchmark, threads, and the values of the axes: no two rows have the same."""
+        """Benchmark, threads, and the values of the axes: unique for each row."""
         return self.benchmark, self.threads, *(value for _, value in self.axes)
 
     @property
     def label(self) -> str:
-        """The benchmark, and where it stands on the axes of a matrix."""
+        """The benchmark and the values of the axes."""
         return ",".join([self.benchmark, *(f"{name}={value}" for name, value in self.axes)])
 
     @property
     def workload(self) -> str:
-        """In a word."""
+        """The label and the number of threads."""
         return f"{self.label}-{self.threads}"
 
 
 @dataclass(frozen=True)
 class Case:
-    """What the arms are compared in: a workload in a machine."""
+    """What the arms are compared in: a workload on a machine."""
 
     machine: Machine
     workload: Workload
@@ -110,7 +110,7 @@ class Case:
 
     @property
     def place(self) -> tuple[str, int, Axes]:
-        """The fields of its Place."""
+        """The fields of the case's Place."""
         return self.workload.benchmark, self.workload.threads, self.axes
 
 
@@ -125,11 +125,11 @@ class Watchdogs:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment file asks for; `baseline` names the variant the others stand against,
-    `primary` the metric that decides, `oracle` the variants of which it is the best in each
-    workload (none: there is no oracle). `latencies`: a real machine measures them, too, as
-    the simulation always does. `attribute`: the simulation counts by instruction, too. `matrix`
-    has the cases of an experiment whose machine or options vary, else it is empty."""
+    """What an experiment file asks for. `baseline` names the variant that every other variant is
+    compared with. `primary` is the metric that decides. `oracle` names the variants that the oracle
+    chooses from; empty: no oracle. `latencies`: a real machine measures latencies too, as the
+    simulation always does. `attribute`: the simulation counts by instruction too. `matrix` has the
+    cases if machine or options vary, and is empty otherwise."""
 
     name: str
     series: str
@@ -147,7 +147,7 @@ class Experiment:
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """What every variant runs: the matrix, or else each workload in the machine."""
+        """The cases that every variant runs: the matrix, or each workload on the machine."""
         return self.matrix or tuple(Case(self.machine, workload) for workload in self.workloads)
 
     @property
@@ -157,13 +157,13 @@ class Experiment:
 
     @property
     def machines(self) -> tuple[Machine, ...]:
-        """Those of its cases, each once."""
+        """The machines of the cases, each once."""
         return tuple(dict.fromkeys(case.machine for case in self.cases))
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel. `id` changes when source, patches, config or compiler do."""
+    """A built kernel. `id` changes when source, patches, configuration or compiler do."""
 
     series: str
     variant: str

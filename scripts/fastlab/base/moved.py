@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What was built in a checkout, or in a cache, that was then moved or copied.
+"""Build directories of a checkout or a cache that was moved or copied.
 
-Meson's directories and Python's environments have absolute paths in them. Elsewhere they fail, or
-take the files of the place where they were made, if that is still there.
+Meson's directories and Python's environments contain absolute paths. After a move they fail, or use
+the files at the old place if these still exist.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 import shutil
 from pathlib import Path
 
-# The first line of a script of an environment; a long path, or one with a space, is a shell's word.
+# The first line of an environment's script. A long path, or a path with a space, is a word of a
+# shell command.
 _ENVIRONMENT = re.compile(r"(?:#!|exec' \"?)(/[^\n]*)/bin/python")
 # make-sysroot's.
 _SYSROOT = re.compile(r"^root = '(.*)'$", re.MULTILINE)
@@ -20,8 +21,8 @@ _PYTHON = re.compile(r"python3\.\d+")
 
 
 def forget_moved(directory: Path) -> str:
-    """Remove the directory if it was made elsewhere, or for another Python; returns what is to be
-    said of it, or "". A directory that does not tell is left."""
+    """Remove the directory if it was made at another place, or for another Python. Returns a
+    message for the user, or "". A directory that does not tell its place stays."""
     made = _made_at(directory)
     if made and made.resolve() != directory.resolve():
         why = f"was made as {made}"
@@ -33,11 +34,11 @@ def forget_moved(directory: Path) -> str:
         directory.unlink()
     else:
         shutil.rmtree(directory)
-    return f"{directory} {why}: it is removed, to be made again"
+    return f"{directory} {why}: removing it; it will be built again"
 
 
 def source_of(directory: Path) -> Path | None:
-    """What Meson builds there; None: it is not Meson's, or was not finished."""
+    """The source directory that Meson builds there. None: not a Meson directory, or incomplete."""
     return _meson_says(directory, "source")
 
 
@@ -61,7 +62,7 @@ def _made_at(directory: Path) -> Path | None:
 
 
 def _is_of_another_python(directory: Path) -> bool:
-    """An environment's Python is a link to the system's, which may be another one meanwhile."""
+    """An environment's Python is a link to the system's, which an upgrade may have replaced."""
     link = directory / "bin/python"
     if not link.is_symlink():
         return False

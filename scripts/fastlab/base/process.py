@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Running a program on this machine so that nothing of it is left when it is over."""
+"""Running programs on this machine. No process is left when a call returns."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from typing import IO, NoReturn, TypeVar
 
 from fastlab.base.model import FastError
 
-# What asks a program to end: a Ctrl-C, a kill, a terminal that is gone.
+# Signals that ask a program to end: Ctrl-C, kill, a closed terminal.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# Of a program's last words.
+# Characters of a program's last line in a message.
 LAST_CHARACTERS = 200
 
 _P = TypeVar("_P")
 
 
 def end_as_interrupted() -> None:
-    """Take each of ENDING for a Ctrl-C. One that is ignored stays so: nohup has asked for that."""
+    """Handle each signal of ENDING like Ctrl-C. An ignored signal stays ignored: nohup asks for
+    that."""
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _interrupt)
@@ -37,8 +38,8 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 
 
 class _Held:
-    """Of ENDING only notes are taken, until release(). Handlers are the main thread's: where others
-    start programs there is nothing to hold."""
+    """Delays the signals of ENDING until release(). Handlers run in the main thread: a program
+    started by another thread needs no delay."""
 
     def __init__(self) -> None:
         self._holds = False
@@ -47,11 +48,11 @@ class _Held:
         if threading.current_thread() is not threading.main_thread():
             return
         for number in ENDING:
-            # What is ignored stays so, also in what is started.
+            # An ignored signal stays ignored, in started programs too.
             if callable(handler := signal.getsignal(number)):
                 self._handlers[number] = handler
                 signal.signal(number, self._take)
-        # Not before all are there: whoever is interrupted in the middle knows of none to release.
+        # Only after all handlers are set: an earlier interrupt leaves nothing to release.
         self._holds = True
 
     def _take(self, number: int, frame: FrameType | None) -> None:
@@ -61,7 +62,7 @@ class _Held:
             self._handlers[number](number, frame)
 
     def release(self) -> None:
-        """Take them as before, and what came meanwhile now."""
+        """Restore the handlers, and raise the signals that arrived meanwhile."""
         self._holds = False
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
@@ -70,9 +71,9 @@ class _Held:
 
 
 def start(popen: Callable[[], _P]) -> tuple[_P, Callable[[], None]]:
-    """A program that is started now, by subprocess.Popen, and what is to be called first where it
-    would be ended: before that nothing asks us to end. Amid Popen that would be an exception that
-    leaves the program running, and nobody to know of it."""
+    """Start a program by subprocess.Popen. Returns it, and a function to call first where the
+    program would be ended on an interrupt. Until that call no signal interrupts: an exception
+    inside Popen would leave the program running unnoticed."""
     held = _Held()
     try:
         return popen(), held.release
@@ -91,7 +92,7 @@ def run_group(
     env: dict[str, str] | None = None,
     stdin: object = subprocess.DEVNULL,
 ) -> int:
-    """Run a program and whatever it starts; its status. All of them end with this call.
+    """Run a program and its children, and return its status. All of them end with this call.
 
     Raises subprocess.TimeoutExpired.
     """
@@ -103,8 +104,8 @@ def run_group(
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
-            # Of ours it gets what was made inheritable: the lock of host.only_user(), and those of
-            # cache.locked().
+            # The program inherits the descriptors that were made inheritable: the locks of
+            # host.only_user() and cache.locked().
             close_fds=False,
             start_new_session=True,
         )
@@ -113,8 +114,7 @@ def run_group(
         heed()
         in_time = _is_over_within(process.pid, seconds)
     finally:
-        # What it has started may go on after it. Until it is waited for, the group's number is
-        # nobody else's.
+        # Children may outlive the program. Until wait() the number of the group is not used again.
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     if not in_time:
@@ -123,7 +123,7 @@ def run_group(
 
 
 def _is_over_within(pid: int, seconds: float) -> bool:
-    """Wait for the end of a child, but do not take its status."""
+    """Wait for the end of a child without collecting its status."""
     ended = os.pidfd_open(pid)
     try:
         return bool(select.select([ended], [], [], seconds)[0])
@@ -132,7 +132,7 @@ def _is_over_within(pid: int, seconds: float) -> bool:
 
 
 def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for its end, but no longer than so many seconds."""
+    """Does the process end within this number of seconds?"""
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -155,9 +155,9 @@ def ask(
     env: Mapping[str, str] | None = None,
     cwd: Path = Path(),
 ) -> Answer:
-    """Run one program for what it prints. FastError says that it did not start, or not end. What it
-    has started ends with it."""
-    # A pipe would be open as long as any of those has it.
+    """Run one program and return its output. A FastError says that it did not start, or did not end
+    in time. Its children end with it."""
+    # Files, not pipes: a child would keep a pipe open.
     with TemporaryFile() as output, TemporaryFile() as errors:
         try:
             status = run_group(
@@ -181,22 +181,22 @@ def _read(file: IO[bytes]) -> str:
 
 
 def ending(status: int, output: str) -> str:
-    """How a program ended that should not have ended so, with its last words."""
+    """A message for a program that should not have ended this way, with its last line."""
     words = last_words(output)
     end = f"killed by {signal_name(-status)}" if status < 0 else f"ended with status {status}"
     return f"{end}: {words}" if words else end
 
 
 def signal_name(number: int) -> str:
-    """As people know it."""
+    """The name of a signal, such as SIGKILL."""
     try:
         return signal.Signals(number).name
     except ValueError:
-        # Of the real-time ones only the first and the last have names.
+        # Only the first and the last real-time signal have names.
         return f"signal {number}"
 
 
 def last_words(output: str) -> str:
-    """The last line, if there is one."""
+    """The last line, or ""."""
     lines = output.strip().splitlines()
     return lines[-1].strip()[:LAST_CHARACTERS] if lines else ""

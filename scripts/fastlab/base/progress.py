@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Saying how far the work is: the one object through which a stage does, and its plain form."""
+"""Progress of long work: the interface that stages use, and its implementation for logs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Reporter(Protocol):
     """Progress of long work. Stages never print; the command line chooses an implementation."""
 
     def say(self, text: str) -> None:
-        """One line a person should see."""
+        """Show one line to the user."""
 
     def start(self, task: str, total: int) -> None:
         """Begin (or begin again) the named task of `total` steps."""
@@ -28,7 +28,7 @@ class Reporter(Protocol):
         """The task is over."""
 
     def hold_still(self) -> None:
-        """From now on do nothing between two calls: it would be on a CPU that is measured."""
+        """From now on do no work between two calls: it would run on a measured CPU."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class PlainReporter:
             return
         state.spoken = now
         line = f"{task}: {done}/{state.total}" if state.total else f"{task}: {done}"
-        # What follows the last step known is not known.
+        # There is no estimate after the last known step.
         if 0 < done < state.total:
             left = (now - state.begun) * (state.total - done) / done
             line += f", about {_duration(left)} left"
@@ -85,13 +85,13 @@ class PlainReporter:
             self.say(f"{task}: over after {_duration(took)}")
 
     def hold_still(self) -> None:
-        """It does nothing else."""
+        """This reporter never works between calls."""
 
 
 def steps(
     reporter: Reporter, task: str, every: Iterable[_T], note: Callable[[_T], str] = lambda step: ""
 ) -> Iterator[_T]:
-    """Each in its turn, as the steps of a task."""
+    """Yield each item, as one step of a task."""
     known = list(every)
     reporter.start(task, len(known))
     try:
@@ -99,7 +99,7 @@ def steps(
             reporter.advance(task, done, note(step))
             yield step
     finally:
-        # Also where whoever takes the steps is interrupted: a bar that is left has the terminal.
+        # Also if the caller is interrupted: a bar that remains would hold the terminal.
         reporter.finish(task)
 
 

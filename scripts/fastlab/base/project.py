@@ -11,21 +11,21 @@ from fastlab.base.cache import cache_dir
 
 # The directory with kernel-patches/, Kbuild/, the C sources and this package.
 PROJECT = Path(__file__).resolve().parents[3]
-# Only an installed one has it.
+# Only an installed project has this file.
 MARK = "installed"
 
 
 def is_installed(project: Path) -> bool:
-    """Is it nobody's checkout? Then it is not to be written to."""
+    """Is this an installed project, which is read-only, and not a checkout?"""
     return (project / MARK).is_file()
 
 
 def work_dir(project: Path) -> Path:
-    """Where all is that is built of the project, and what is written on the way: build/ of a
-    checkout, the cache for an installed one. It need not exist."""
+    """The directory of build results and temporary files: build/ of a checkout, the cache for an
+    installed project. It may not exist yet."""
     if not is_installed(project):
         return project / "build"
-    # Another version's files may be older than what was built of this one's.
+    # The files of another version may be older than what was built from this one.
     version = hashlib.sha256((project / MARK).read_bytes()).hexdigest()[:8]
     return cache_dir() / "work" / version
 
@@ -36,14 +36,14 @@ def build_dir(project: Path) -> Path:
 
 
 def python_package(name: str, project: Path = PROJECT) -> str:
-    """What is said of a Python package that should be there, and what brings it."""
+    """The message for a missing Python package, with the command that installs it."""
     how = "run `make`, which installs it"
     if is_installed(project):
-        how = f"remove {cache_dir() / 'venv'}, which the next command makes anew"
+        how = f"remove {cache_dir() / 'venv'}; the next command creates it again"
     return f"the Python package {name} is missing: {how}"
 
 
 def version(project: Path = PROJECT) -> str:
-    """This version's number."""
+    """The version of the project."""
     table = toml_table.read(project / "pyproject.toml", "that of a checkout")
     return str(table["project"]["version"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Values in messages: what is wrong may be long, and what programs say may be of several lines."""
+"""Text for messages and tables: shortened, and on one line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ def cut(text: str, most: int = SHOWN) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text where a line is meant, as in KTAP or in a row of a table: without what breaks lines,
-    or what a terminal would obey."""
+    """The text without line breaks and without control characters that a terminal would obey."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", " ".join(text.split()))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""TOML files, and tables whose look-ups say what is wrong: file, table, key, value, allowed."""
+"""TOML files, and tables whose look-ups report an error with file, table, key, value and allowed
+values."""
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ from fastlab.base.text import cut
 INFINITY = float("inf")
 SHOWN = 200
 SECONDS = "seconds, more than 0"
-# Words of a kind, such as a Literal's.
+# The type of a Literal's words.
 _S = TypeVar("_S", bound=str)
 
 
 def read(path: Path, instead: str) -> dict[str, Any]:
-    """The file's content; the byte order mark of some editors is no part of it. Raises FastError:
-    where it is wrong, or what to name `instead`."""
+    """The file's content, without the byte order mark of some editors. Raises FastError with the
+    place of the error, or with what to name `instead`."""
     mark = 0
     try:
         data = path.read_bytes()
@@ -38,21 +39,21 @@ def read(path: Path, instead: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise FastError(f"{path}: not valid TOML: {error}") from error
     except (ValueError, RecursionError) as error:
-        # Beyond Python's limits; how to raise them, which it says too, is not for our reader.
+        # Beyond Python's limits. How to raise them does not help the reader.
         raise FastError(f"{path}: cannot be read: {str(error).partition(';')[0]}") from error
 
 
 def written(value: object) -> str:
-    """As the file's author wrote it, or nearly so."""
+    """The value as the file's author wrote it, or nearly so."""
     try:
         return cut(json.dumps(value, default=str), SHOWN)
     except (ValueError, RecursionError):
-        return "what is too long to be shown"
+        return "a value that is too long to show"
 
 
 class TomlTable:
-    """A table with typed look-ups. `path` is its file, `place` its name there, "" for the whole;
-    every method raises FastError for what is not as it says."""
+    """A table with typed look-ups. `path` is its file, `place` its name in the file, "" for the
+    whole file. Every method raises FastError for a value that it does not allow."""
 
     def __init__(self, path: Path, place: str, data: Mapping[str, object]) -> None:
         self.path = path
@@ -90,7 +91,7 @@ class TomlTable:
         return value
 
     def texts(self, key: str, pattern: re.Pattern[str], allowed: str) -> tuple[str, ...]:
-        """A list of them, which may be left out."""
+        """A list of texts, which may be missing."""
         values = self.data.get(key, [])
         if not isinstance(values, list):
             self.fail(key, values, f"a list of {allowed}")
@@ -137,7 +138,7 @@ class TomlTable:
     def _number(self, key: str, value: object, low: float, high: float, allowed: str) -> float:
         if not isinstance(value, int | float) or isinstance(value, bool):
             self.fail(key, value, allowed)
-        # Written so that nan fails too.
+        # This form also rejects nan.
         if not low <= value <= high:
             self.fail(key, value, allowed)
         return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Finding the host's tools, and saying which Debian package brings a missing one."""
+"""Finding the host's tools, and naming the Debian package of a missing one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from fastlab.base.model import FastError
 from fastlab.base.project import PROJECT
 
-# What this project runs -> the Debian package that holds it.
+# Programs that this project runs, and their Debian packages.
 PACKAGES: dict[str, str] = {
     "base64": "coreutils",
     "bc": "bc",
@@ -51,7 +51,7 @@ PACKAGES: dict[str, str] = {
     "zstd": "zstd",
 }
 
-# C headers that the kernel's own host programs include -> their Debian package.
+# C headers of the kernel's host programs, and their Debian packages.
 HEADERS: dict[str, str] = {
     "gelf.h": "libelf-dev",
     "openssl/opensslv.h": "libssl-dev",
@@ -59,21 +59,21 @@ HEADERS: dict[str, str] = {
 
 QEMU_VERSIONS = PROJECT / "scripts/qemu-versions"
 
-# The version of the plugin API that our plugin is built for, by the first QEMU that accepts it
+# The version of the plugin API of our plugin, by the first QEMU that accepts it
 # (userspace/cachesim/qemu_plugin_api.h).
 PLUGIN_APIS: Mapping[tuple[int, int], int] = {(9, 2): 4, (11, 1): 7}
 
 
 @dataclass(frozen=True)
 class Qemu:
-    """A QEMU that the simulation runs with. It takes the plugin that is built for `plugin_api`."""
+    """A QEMU for the simulation. It takes the plugin that is built for `plugin_api`."""
 
     path: Path
     plugin_api: int
 
 
 def require(tool: str) -> Path:
-    """The path of one tool of PACKAGES; a FastError names its package when it is missing."""
+    """The path of one tool of PACKAGES. A FastError names the package of a missing tool."""
     return require_all([tool])[tool]
 
 
@@ -84,7 +84,7 @@ def require_all(tools: Iterable[str], headers: Iterable[str] = ()) -> dict[str, 
     """
     paths = {tool: shutil.which(tool) for tool in tools}
     missing = {tool: PACKAGES[tool] for tool, path in paths.items() if path is None}
-    # Without gcc nothing can be said about headers; its own absence is said instead.
+    # Headers cannot be checked without gcc, which is then reported itself.
     if shutil.which("gcc"):
         missing |= {name: HEADERS[name] for name in headers if not _has_header(name)}
     if missing:
@@ -93,9 +93,9 @@ def require_all(tools: Iterable[str], headers: Iterable[str] = ()) -> dict[str, 
 
 
 def require_qemu() -> Qemu:
-    """The qemu-system-x86_64 of PATH; a FastError says so where it is none for the simulation.
+    """The qemu-system-x86_64 in PATH. A FastError says why it cannot run the simulation.
 
-    Whatever simulates asks before it builds anything.
+    Every simulating command calls this before it builds anything.
     """
     oldest, newest = _qemu_range()
     need = f"QEMU {oldest} to {newest}"
@@ -109,8 +109,9 @@ def require_qemu() -> Qemu:
     answer = subprocess.run([path, "--version"], capture_output=True, text=True)
     match = re.search(r"version (\d+\.\d+)(\.\d+)*", answer.stdout)
     if match is None:
-        output = (answer.stdout + answer.stderr).strip() or f"nothing, status {answer.returncode}"
-        raise FastError(f"{path} --version does not tell its version (it said: {output}): {advice}")
+        printed = (answer.stdout + answer.stderr).strip()
+        output = printed or f"nothing; its status is {answer.returncode}"
+        raise FastError(f"{path} --version prints no version (it printed: {output}): {advice}")
     if _numbers(match[1]) < _numbers(oldest):
         raise FastError(
             f"{path} is {match[0]}, which is too old: the simulation runs with {need}: {advice}"
@@ -118,14 +119,14 @@ def require_qemu() -> Qemu:
     if _numbers(match[1]) > _numbers(newest):
         raise FastError(
             f"{path} is {match[0]}, which is too new: the simulation runs with {need}, and a newer "
-            "one may not accept its plugin; use a newer version of this project, or put one of "
+            "QEMU may not accept its plugin; use a newer version of this project, or put one of "
             "these QEMUs first in PATH"
         )
     return Qemu(Path(path), _plugin_api(_numbers(match[1])))
 
 
 def _qemu_range() -> tuple[str, str]:
-    """The oldest and the newest version, as QEMU_VERSIONS has them."""
+    """The oldest and the newest supported version, from QEMU_VERSIONS."""
     versions = dict(re.findall(r"^(\w+)=([\d.]+)$", QEMU_VERSIONS.read_text(), re.MULTILINE))
     return versions["qemu_minimum"], versions["qemu_maximum"]
 
@@ -140,7 +141,7 @@ def _plugin_api(version: tuple[int, int]) -> int:
 
 
 def version(program: Path) -> bytes:
-    """All that a program says of its version."""
+    """The program's output for --version."""
     return subprocess.run([program, "--version"], capture_output=True, check=True).stdout
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The machine of a measurement: a kernel, booted once, and jobs that go on from it."""
+"""The machine of a measurement: a kernel that is booted once, and jobs that continue from there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _R = TypeVar("_R")
 
 
 class NoResultError(FastError):
-    """A job has ended without a good result; `signal` is what killed its program, or 0."""
+    """A job ended without a good result; `signal` killed its program, or is 0."""
 
     def __init__(self, text: str, signal: int) -> None:
         super().__init__(text)
@@ -38,11 +38,10 @@ class NoResultError(FastError):
 class BenchMachine:
     """A machine whose guest has the benchmarks and the `further` programs (initramfs.find_built()).
 
-    `name` is its directory in the project's build/, which keeps what the machine says, and is
-    nobody else's while this object is there. With more
-    than one of `nodes` it has NUMA nodes, and a kernel that knows of them. `variant` is one of
-    Kbuild/kernels.toml, `fragments` are further ones of its configuration. run() may be called by
-    several threads, each with a name of its own.
+    `name` is its directory in the project's build/, which keeps the machine's logs; the object
+    holds the directory's lock. With more than one of `nodes` it has NUMA nodes, and a kernel with
+    NUMA. `variant` is one of Kbuild/kernels.toml, `fragments` are further ones of its
+    configuration. run() may be called by several threads, each with a name of its own.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class BenchMachine:
             fragments = (*fragments, "numa")
         request = kernels.BuildRequest(variants=(variant,), fragments=tuple(fragments))
         project = request.places.project
-        # Before all that takes long: what is missing is said at once.
+        # Report what is missing before any long step.
         qemu = tools.require_qemu()
         self.toolbox = sim.find_sim_toolbox(qemu, build_programs(project, reporter), further)
         (kernel,) = kernels.build(request, reporter)
@@ -119,7 +118,7 @@ class BenchMachine:
         return outcome
 
     def cancel(self) -> None:
-        """End all jobs that are under way, and those that come."""
+        """End all running and future jobs."""
         self._cancelled.set()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the cache model costs: the same simulation with the plugin and without it, what it costs to
-attribute what it counts, and what it saves to pace QEMU's other threads."""
+"""The costs of the cache model and of attribution, and the gain from pacing QEMU's other threads:
+the same simulation with and without each."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class SimCost:
-    """`instructions` of all guest CPUs in the region of interest, the idle loop's too, and the host
-    seconds of each round. The shortest round counts: what else the host does only adds time."""
+    """`instructions` of all guest CPUs in the region of interest, idle loops included, and the host
+    seconds of each round. The shortest round counts: other work of the host only adds time."""
 
     instructions: int
     with_model: tuple[float, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the series costs where it helps nobody: guest instructions of an operation, by policy."""
+"""The cost of the series where it does not help: guest instructions of an operation, by policy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from fastlab.plan.experiment import POLICIES
 from fastlab.report.tables import Cell, Table
 
 PROGRAM = "overhead"
-# With one alone there is nothing to place. The program is on the first, and keeps the other busy.
+# With one CPU there is nothing to place. The program runs on the first CPU and keeps the other
+# busy.
 MACHINE = Machine(cpus=2)
 # Where a policy is off, what is left of it is a static key.
 FRAGMENTS = ("jump-label",)
@@ -36,15 +37,15 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation("wake", "futex_wake, nobody waits"),
+    Operation("wake", "futex_wake, no waiter"),
     Operation("wait", "futex_wait, another value"),
     Operation("handoff", "futex_wake, a hand-off", calls=2, hands_over=True),
     Operation("wakeup", "wake-up by a pipe", calls=2),
     Operation("switch", "context switch", calls=2),
 )
 
-# What comes by time, as timer ticks and the decay of load do, is a small part of each of so many.
-# With ten times as many the balancer gets round to moving one of the threads to the busy CPU.
+# Operations. Timer ticks and the decay of load are a small part of each. With ten times as many
+# operations the balancer moves a thread to the busy CPU.
 COUNT = 2000
 
 # Instructions of one call, by operation and arm.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `fast try --annotate` shows and leaves."""
+"""The output of `fast try --annotate`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def directory_of(program: Path) -> Path:
-    """Where a program's files go."""
+    """The results directory of a program."""
     return Path("results", f"try-{program.name}")
 
 
 def show_attribution(trial: Trial) -> list[Attributed]:
-    """Write the files and show the tables of a trial that was attributed."""
+    """Write the files of an attributed trial, and show its tables."""
     from fastlab.attribution.in_trial import profile_trial
     from fastlab.report.attribution_tables import attribution_tables
 
@@ -27,5 +27,5 @@ def show_attribution(trial: Trial) -> list[Attributed]:
     attributed = profile_trial(trial, directory)
     show(attribution_tables(attributed))
     files = ", ".join(f"{variant.variant_name}.callgrind" for variant in attributed)
-    print(f"wrote {directory}: {files}; look at them in KCachegrind, or by callgrind_annotate")
+    print(f"wrote {directory}: {files}; open them in KCachegrind or with callgrind_annotate")
     return attributed

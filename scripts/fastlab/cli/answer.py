@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The answer of an experiment: on the screen, and as a report."""
+"""The result of an experiment: on the screen, and as a report."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pathlib import Path
 from fastlab.base.fast_command import fast_command
 from fastlab.base.progress import Reporter
 from fastlab.cli.common import INCOMPLETE, complain, complain_of, show
-from fastlab.report import forms, tables
+from fastlab.report import answers, forms, tables
 from fastlab.statistics.findings import Findings, LeftOut
 
-# Of the runs of an arm that are missing, so many.
+# Missing runs of an arm that are listed one by one.
 NAMED = 3
 
 
 def say(sentence: str) -> None:
-    """On stdout, and of words that are whole on a screen."""
+    """Print a sentence to stdout. On a terminal no word is broken."""
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
         sentence = textwrap.fill(sentence, width, break_long_words=False, break_on_hyphens=False)
@@ -30,7 +30,7 @@ def say(sentence: str) -> None:
 
 
 def finish(directory: Path, reporter: Reporter, next_step: str = "") -> int:
-    """Show what is there, write the report, and say what to do next, if there is anything."""
+    """Show the results, write the report, and print the next step, if any."""
     from fastlab.statistics import analysis
 
     findings = analysis.analyse(directory, reporter)
@@ -39,14 +39,14 @@ def finish(directory: Path, reporter: Reporter, next_step: str = "") -> int:
 
 
 def show_findings(findings: Findings) -> None:
-    """The answer, the tables, and what belongs beside them."""
+    """Print the result, the tables, and the notes on them."""
     from fastlab.report import contents
 
-    for sentence in tables.answers(findings):
+    for sentence in answers.answers(findings):
         say(sentence)
     print()
     show(contents.shown(findings))
-    # What is left out is a table there.
+    # The runs left out are in a table.
     for line in tables.notes(replace(findings, left_out=())):
         print(f"- {line}")
 
@@ -64,21 +64,22 @@ def write_report(findings: Findings, directory: Path, next_step: str = "") -> in
 
 
 def show_answer(findings: Findings, directory: Path) -> None:
-    """The last thing on the screen: nobody has to look for it above the tables."""
-    say(tables.lead(findings))
+    """Print the result again, last: a reader need not scroll up past the tables."""
+    say(answers.lead(findings))
     report = directory / forms.NAMES["html"]
     where = f"`{fast_command('report', str(directory))}` writes it"
     print(f"report: {report if report.exists() else where}")
 
 
 def name_left_out(findings: Findings) -> int:
-    """Name the runs that say nothing; a comparison without them is not the one asked for."""
+    """List the runs that are in no comparison. With such runs the comparison is incomplete."""
     lines = [*_sentences(findings.left_out)]
     return complain_of("runs that are in no comparison:", lines, INCOMPLETE)
 
 
 def _sentences(left_out: Sequence[LeftOut]) -> Iterator[str]:
-    """Each, but hundreds that are missing, as where it was interrupted, say all the same."""
+    """A sentence for each run, but no more than NAMED for the missing runs of an arm: an
+    interrupted experiment has hundreds."""
     missing: Counter[str] = Counter()
     for run in left_out:
         missing[run.variant_name] += run.status == "missing"
@@ -86,4 +87,4 @@ def _sentences(left_out: Sequence[LeftOut]) -> Iterator[str]:
             yield run.sentence
     for arm, count in missing.items():
         if count > NAMED:
-            yield f"{arm}: missing: {count} like these in all, which the report lists"
+            yield f"{arm}: missing: {count} runs in all; the report lists them"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`fast cache`: what is kept of earlier work, is it whole, and making room."""
+"""`fast cache`: list, verify and remove the results of earlier work."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ KB, MB = 1 << 10, 1 << 20
 
 
 def add(commands: Commands) -> None:
-    parser = commands.add_parser("cache", help="what earlier work has left: list, verify, clean")
+    parser = commands.add_parser("cache", help="list, verify or remove the results of earlier work")
     what = parser.add_subparsers(metavar="COMMAND", required=True)
-    listing = what.add_parser("list", help="say what is there, its size and age")
+    listing = what.add_parser("list", help="list the entries with size and age")
     listing.set_defaults(command=_list)
-    verify = what.add_parser("verify", help="compare it with its checksums")
+    verify = what.add_parser("verify", help="compare the entries with their checksums")
     verify.set_defaults(command=_verify)
     clean = what.add_parser(
         "clean",
-        help="remove some of it",
-        description="Remove what is not being made now, and not what this command itself runs "
-        "with. It is made again when it is wanted. No experiment should be running.",
+        help="remove entries",
+        description="Remove entries of these kinds, except those that are being built and those "
+        "that this command itself uses. They are built again when needed. No experiment should "
+        "be running.",
     )
     clean.set_defaults(command=_clean)
     clean.add_argument(
@@ -39,7 +40,8 @@ def add(commands: Commands) -> None:
         metavar="KIND",
         help="; ".join(f"{name}: {words}" for name, words in KINDS.items()),
     )
-    number(clean, "--unused-for", "only what nobody has used for so many days", metavar="DAYS")
+    says = "remove only entries that were not used for this many days"
+    number(clean, "--unused-for", says, metavar="DAYS")
 
 
 def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -71,9 +73,9 @@ def _verify(arguments: argparse.Namespace, reporter: Reporter) -> int:
             bad.append(f"{entry.path}: {why}")
         else:
             whole += 1
-    older = f", {unknown} without checksums (they get them when they are used)" if unknown else ""
+    older = f", {unknown} without checksums (added on the next use)" if unknown else ""
     print(f"{whole} whole, {len(bad)} damaged{older}")
-    lines = ["damaged (each is made again when it is wanted):", *bad]
+    lines = ["damaged (each is built again when needed):", *bad]
     return complain("\n  ".join(lines), ERROR) if bad else OK
 
 
@@ -90,8 +92,8 @@ def _clean(arguments: argparse.Namespace, reporter: Reporter) -> int:
         else:
             freed += room
             print(f"removed {entry.path}")
-    print(f"{_size(freed)} are free again")
-    lines = ["these are being made now, and stay:", *busy]
+    print(f"freed {_size(freed)}")
+    lines = ["these are being built, and were kept:", *busy]
     return complain("\n  ".join(lines), ERROR) if busy else OK
 
 

@@ -22,14 +22,15 @@ from fastlab.trust import calibrate
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "calibrate",
-        help="measure this machine's caches and hand-offs: a preset of it for the simulation",
-        description="Measure what this machine's caches, memory and hand-offs between threads "
-        "take, and make a preset of it for the simulation. The machine should do nothing else.",
+        help="measure this machine's caches and hand-offs, for a preset of the simulation",
+        description="Measure the latencies of this machine's caches, memory and hand-offs between "
+        "threads with fast-calibrate, and make a preset for the simulation. The machine should be "
+        "otherwise idle.",
     )
     parser.set_defaults(command=run)
-    what = "write the preset to this file (default: only print what was measured)"
+    what = "write the preset to this file (default: only print the measurements)"
     path(parser, "--out", what, "NAME.toml")
-    what = "how often everything is measured (default: %(default)s)"
+    what = "number of repetitions (default: %(default)s)"
     number(parser, "--repeat", what, calibrate.REPEAT)
 
 
@@ -45,13 +46,13 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     circumstances = Circumstances(surroundings, before, environment.activity())
     show([calibrate.table(measured)])
     for quantity in measured.noisy():
-        print(f"{quantity} is too noisy: measure again when this machine has nothing else to do")
+        print(f"{quantity} is too noisy: measure again when this machine is idle")
     for doubt in environment.doubts([circumstances]):
         print(f"- {doubt}")
     if out:
         text = calibrate.preset_text(measured, name, date.today().isoformat())
         files.write_files(out.parent, [(out.name, text)])
-        # What was measured may be out of the model's range.
+        # The measurements may be out of the model's range.
         presets.load(out)
         print(f"wrote {out}")
     return OK

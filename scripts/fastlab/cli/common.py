@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the commands have in common: exit statuses, showing and keeping."""
+"""What the commands share: exit statuses, showing and writing results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INCOMPLETE = 3
 BELOW = 4
 INTERRUPTED = 130
 
-# Where there is no terminal to say it: wide enough for every table.
+# Columns of the output without a terminal: wide enough for every table.
 LOG_WIDTH = 240
 
 
@@ -40,13 +40,13 @@ def complain(text: str, status: int) -> int:
 
 
 def complain_of(what: str, each: Iterable[str], status: int = ERROR) -> int:
-    """A line for each; all is well where there is none."""
+    """Print a line for each problem. Without any problem the status is OK."""
     lines = [*each]
     return complain("\n  ".join([what, *lines]), status) if lines else OK
 
 
 def show(shown: Iterable[Table]) -> None:
-    """Tables on stdout."""
+    """Print tables to stdout."""
     from rich.console import Console
 
     from fastlab.cli import fitting
@@ -61,20 +61,20 @@ def show(shown: Iterable[Table]) -> None:
 
 
 def check_writable(file: Path | None) -> None:
-    """Before minutes of measurements: can they be kept in this file?"""
+    """Before a long measurement: raise FastError if the results cannot be written to this file."""
     if not file:
         return
     if file.is_dir():
         raise FastError(f"{file}: is a directory; name a file in it")
     directory = file.absolute().parent
     if not directory.is_dir():
-        raise FastError(f"{file}: its directory does not exist; make it first")
+        raise FastError(f"{file}: its directory does not exist; create it first")
     if not os.access(file if file.exists() else directory, os.W_OK):
-        raise FastError(f"{file}: may not be written; name a file elsewhere")
+        raise FastError(f"{file}: permission denied; name another file")
 
 
 def check_directory(directory: Path | None) -> None:
-    """In the same way: can files be made in the directory, which need not exist?"""
+    """Raise FastError if files cannot be created in the directory, which may not exist yet."""
     if not directory:
         return
     there = directory.absolute()
@@ -83,11 +83,11 @@ def check_directory(directory: Path | None) -> None:
     if not there.is_dir():
         raise FastError(f"{directory}: {there} is a file; name a directory")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise FastError(f"{directory}: {there} may not be written to; name another directory")
+        raise FastError(f"{directory}: no permission to write to {there}; name another directory")
 
 
 def keep(file: Path | None, document: dict[str, Any]) -> None:
-    """Write what --json asks for."""
+    """Write the file of --json."""
     if file:
         files.write_json(file, document)
         print(f"wrote {file}")

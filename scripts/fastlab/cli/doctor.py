@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`fast doctor`: what is there, what is missing, and what would be installed."""
+"""`fast doctor`: what this machine has, what is missing, and what would be installed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WIDTH = 18
 
 
 def add(commands: Commands) -> None:
-    what = "say what of this machine can be used, and what is missing"
+    what = "check what the laboratory needs on this machine"
     parser = commands.add_parser(
         "doctor",
         help=what,
         description=f"{what.capitalize()}. Changes nothing. The status is 1 if something is "
-        "missing that most of the laboratory needs.",
+        "missing that most commands need.",
     )
     parser.set_defaults(command=run)
 
@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
 def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from fastlab.backend import readiness
 
-    # Paths and names of packages are not broken.
+    # Do not break paths and names of packages.
     wrap = textwrap.TextWrapper(
         shutil.get_terminal_size().columns,
         subsequent_indent=" " * (8 + WIDTH),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is known of an experiment before it is run: is it refused, and which runs are there?"""
+"""What is known before a run: whether the experiment is refused, and its list of runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fastlab.plan.run_log import read_rows
 
 
 def check_results(directory: Path, experiment: Experiment, backend: str) -> None:
-    """What needs no kernel to be seen: are there such kernels, and can results be kept here?"""
+    """Checks that need no kernel: the kernels are known, and results can be written."""
     catalogue = load_catalogue(project())
     catalogue.pick_series(experiment.series)
     catalogue.pick_variants(kernels_of(experiment))
@@ -31,7 +31,7 @@ def check_results(directory: Path, experiment: Experiment, backend: str) -> None
 
 
 def list_runs(experiment: Experiment) -> int:
-    """Those of the simulation."""
+    """List the runs of the simulation."""
     runs = plan(experiment)
     for run in runs:
         print(f"{run.variant.name}: {shlex.join(workload_argv(run.workload, run.seed))}")
@@ -40,13 +40,13 @@ def list_runs(experiment: Experiment) -> int:
 
 
 _GROUPS_UNKNOWN = (
-    "; where there are hardware counters, each counted run is made once more for each group of "
-    "events that the CPU can count at once (fast-stat --groups)"
+    "; with hardware counters each counted run is repeated for each group of events that the CPU "
+    "can count at once (fast-stat --groups)"
 )
 
 
 def list_slots(experiment: Experiment, plan: Plan) -> int:
-    """Those of a real machine."""
+    """List the runs on a real machine."""
     from fastlab.statistics.significance import MIN_BLOCKS
 
     fewest = min(MIN_BLOCKS, plan.max_blocks)
@@ -58,8 +58,8 @@ def list_slots(experiment: Experiment, plan: Plan) -> int:
         uncounted = ", uncounted" if slot.events == NOTHING else ""
         print(f"{where}: {variant_of(plan, slot)}{uncounted}: {argv}")
     print(
-        f"the calibration's {plan.calibration_blocks} blocks of each workload, and the first "
-        f"{fewest} of each comparison; the calibration decides how many more, up to "
+        f"{plan.calibration_blocks} blocks of calibration for each workload, and the first "
+        f"{fewest} blocks of each comparison; the calibration decides on more, up to "
         f"{plan.max_blocks}; kernels: {', '.join(kernels_of(experiment))}"
         f"{', each side of a block in a boot of its own' if plan.boots else own}"
         f"{'; a second run of each measures latencies' if plan.latencies else ''}"

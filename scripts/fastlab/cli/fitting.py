@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tables that are wider than the screen: their columns go on below, and no figure is cut, but
-long names are."""
+"""Tables that are wider than the screen: their columns continue below. Figures are never cut, long
+names are."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rich.table import Table as RichTable
 from fastlab.report.markup import rich_table
 from fastlab.report.tables import Table
 
-# Beside each column, and of the whole, as rich reckons it for report.markup's box.
+# Characters around a column and around the table, in the box of report.markup.
 PADDING = 3
 FRAME = 1
-# A cell of more characters is a sentence.
+# Cells with more characters are sentences.
 PROSE = 32
 # Wider than any table.
 ENDLESS = 10_000
 
 
 def drawn(table: Table, console: Console) -> Iterator[RichTable]:
-    """What to print of a table, one below the other. Long names are cut."""
+    """The parts of a table, to print one below the other. Long names are cut."""
     rows = [[replace(cell, text=cell.short or cell.text) for cell in row] for row in table.rows]
     table = replace(table, rows=rows)
     for part in parts(table, console.width):
@@ -32,14 +32,14 @@ def drawn(table: Table, console: Console) -> Iterator[RichTable]:
         endless = console.options.update(max_width=ENDLESS)
         if console.measure(shown, options=endless).maximum > console.width:
             for i, width in enumerate(needed(part)):
-                # Headings are broken, and sentences get the room that is left.
+                # Headings wrap, and sentences take the remaining width.
                 if all(len(row[i].text) <= PROSE for row in part.rows):
                     shown.columns[i].width = width
         yield shown
 
 
 def needed(table: Table) -> list[int]:
-    """How wide each column has to be: as its widest figure, or word of anything else."""
+    """The width of each column: that of its widest figure or word."""
     return [
         max(map(cell_len, (*heading.split(), *(_whole(row[i].text) for row in table.rows), "")))
         for i, heading in enumerate(table.columns)
@@ -47,13 +47,13 @@ def needed(table: Table) -> list[int]:
 
 
 def _whole(text: str) -> str:
-    """What of a cell is not to be broken."""
+    """The part of a cell that must not be broken."""
     return text if len(text) <= PROSE else max(text.split(), key=cell_len)
 
 
 def parts(table: Table, width: int) -> Iterator[Table]:
-    """The table, or tables of some of its columns each, with the labels in all of them. The first
-    has the title, the last the note. A label that leaves no room for a figure is not helped."""
+    """The table, or tables of some columns each, all with the labels. The first has the title, the
+    last the note. A label that leaves no room for a figure stays as wide."""
     widths = [width_needed + PADDING for width_needed in needed(table)]
     labels = range(table.labels)
     room = width - FRAME - sum(widths[: table.labels])

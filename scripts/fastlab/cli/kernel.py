@@ -34,10 +34,10 @@ def add(commands: Commands) -> None:
         help="merge Kbuild/F.config too; may be repeated",
     )
 
-    deb = kernel.add_parser("deb", help="pack the patched kernel for bare metal")
+    deb = kernel.add_parser("deb", help="make Debian packages of the patched kernel for bare metal")
     deb.set_defaults(command=_kernel_deb)
     path(deb, "--config", "configuration (default: the running kernel's)")
-    path(deb, "--output", "where the packages go (default: here)", "DIR", default=Path())
+    path(deb, "--output", "directory for the packages (default: here)", "DIR", default=Path())
 
     for subparser in (build, deb):
         subparser.add_argument(
@@ -45,7 +45,7 @@ def add(commands: Commands) -> None:
         )
         path(subparser, "--source", "build from your own source", "DIR|TARBALL")
 
-    listing = kernel.add_parser("list", help="say what is built, and where")
+    listing = kernel.add_parser("list", help="list the built kernels and their directories")
     listing.set_defaults(command=_kernel_list)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `fast` command: reads its arguments, calls the stages, prints what they return.
+"""The `fast` command: parses its arguments, calls the stages, prints what they return.
 
 Documentation/results-format.rst has the exit statuses. Results go to stdout, everything else to
 stderr.
@@ -28,10 +28,10 @@ from fastlab.cli.parser import CommandParser
 
 Command = Callable[[argparse.Namespace, Reporter], int]
 
-# What standard output ends with, where it is no pipe.
+# Errors of standard output if it is not a pipe.
 LOST = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
-# Of argcomplete: a shell asks what could be typed next.
+# argcomplete sets it when a shell asks for completions.
 COMPLETING = "_ARGCOMPLETE"
 
 # The modules of the commands, in the order of the help.
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _settle_streams()
     try:
         arguments = parse(words)
-        # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
+        # A terminated `fast` cleans up like an interrupted one: no child outlives it.
         end_as_interrupted()
         _check_place()
         command: Command = arguments.command
@@ -70,19 +70,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FastError as error:
         return complain(str(error), ERROR)
     except BrokenPipeError:
-        # Whoever read stdout, such as `head`, has left.
+        # The reader of stdout, such as `head`, closed it.
         _forget_output()
         return ERROR
     except KeyboardInterrupt:
-        again = fast_command(*words)
-        message = f"interrupted; what is built or written is kept. To go on: {again}"
+        message = f"interrupted; finished work is kept. To continue: {fast_command(*words)}"
         return complain(message, INTERRUPTED)
     except OSError as error:
-        # Only a stream has no name: what was printed did not all arrive.
+        # Only a stream has no name: not all output arrived.
         if error.filename is None and error.errno not in LOST:
             raise
         if error.filename:
-            # What was printed before it is good.
+            # Earlier output is good.
             with suppress(OSError):
                 sys.stdout.flush()
         _forget_output()
@@ -91,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments; what stands behind `--` is `argv`, the words of another program."""
+    """The arguments; the words behind `--` are `argv`, the command line of another program."""
     end = words.index("--") if "--" in words else len(words)
     parser = make_parser()
     if COMPLETING in os.environ:
@@ -102,7 +101,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if unknown and "argv" in arguments and end == len(words):
         own = [word for word in words[1:] if word not in unknown]
         hint = fast_command(words[0], *own, "--", *unknown)
-        parser.error(f"a program and its arguments stand behind `--`: {hint}")
+        parser.error(f"put the program and its arguments behind `--`: {hint}")
     if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if words[end + 1 :] and "argv" not in arguments:
@@ -112,7 +111,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _settle_streams() -> None:
-    """One that was closed can be written to, and what an encoding lacks becomes a question mark."""
+    """Replace closed streams. A character that the encoding lacks becomes a question mark."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
@@ -124,25 +123,23 @@ def _check_place() -> None:
     try:
         Path.cwd()
     except FileNotFoundError as error:
-        raise FastError(
-            "the current directory was removed; change to one that is there, then run it again"
-        ) from error
+        why = "the current directory was removed; change to another one, then run it again"
+        raise FastError(why) from error
 
 
 def _forget_output() -> None:
-    """Nobody takes it, and the exit would write what is left once more."""
+    """Discard pending output, which the exit would write again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Of the whole command line. It needs nothing but Python's own library."""
+    """The parser of the whole command line. It needs only Python's standard library."""
     parser = CommandParser(
         prog="fast",
         description="Build, boot, run and compare Linux kernels with futex-aware scheduling.",
     )
     message = f"%(prog)s {version()}"
-    what = "say which version this is"
-    parser.add_argument("--version", action="version", version=message, help=what)
+    parser.add_argument("--version", action="version", version=message, help="print the version")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in MODULES:
         importlib.import_module(f"fastlab.cli.{name}").add(commands)

@@ -18,11 +18,11 @@ def count(text: str) -> int:
     with suppress(ValueError):
         if (number := int(text)) >= 1:
             return number
-    raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
 
 
 def counts(text: str) -> tuple[int, ...]:
-    """Some of them, by commas."""
+    """Whole numbers, separated by commas."""
     return tuple(sorted({count(word) for word in text.split(",")}))
 
 
@@ -31,15 +31,15 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def percent(text: str) -> float:
-    """A number that is neither infinite nor none."""
+    """A finite number."""
     with suppress(ValueError):
         if math.isfinite(number := float(text)):
             return number
-    raise argparse.ArgumentTypeError(f"{text!r} is no finite number")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
 
 
 def share(text: str) -> float:
-    """One of at least 0."""
+    """A finite number of at least 0."""
     if (number := percent(text)) >= 0:
         return number
     raise argparse.ArgumentTypeError(f"{text!r} is less than 0")
@@ -63,7 +63,7 @@ def only(
     option: str = "--only",
     default: tuple[str, ...] | None = None,
 ) -> None:
-    """An option that takes some of the names that there are. None is given: `default`, or all."""
+    """An option that takes some of the known names. Without it: `default`, or all names."""
     every = tuple(known)
     says = f"only these of {', '.join(every)}"
     given = every if default is None else default

@@ -8,8 +8,8 @@ from typing import Any
 
 
 class _Help(argparse.HelpFormatter):
-    """Python counts the names of commands without their indentation, and has the words of the
-    longest on a line of their own, which help2man takes for another paragraph."""
+    """Python ignores the indentation of command names, and puts the words of the longest name on a
+    line of their own, which help2man takes for another paragraph."""
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
@@ -19,7 +19,7 @@ class _Help(argparse.HelpFormatter):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Those of commands are of the same class."""
+    """Parsers of subcommands have the same class."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(formatter_class=_Help, **given)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`fast compare` and `fast report`: what results say."""
+"""`fast compare` and `fast report`: the results of an experiment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastlab.base.progress import Reporter
 from fastlab.cli.answer import name_left_out, show_answer, show_findings, write_report
 from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain, complain_of
 from fastlab.cli.options import percent
-from fastlab.report import forms, tables
+from fastlab.report import answers, forms
 from fastlab.statistics.findings import Findings
 
 
@@ -57,16 +57,13 @@ def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _gate(findings: Findings, cases: Sequence[forms.Judged], fail_below: float | None) -> int:
-    """Name the comparisons that are below what is asked for, or give no answer."""
+    """List the comparisons below the threshold, and those without an answer."""
     if fail_below is None:
         return OK
     if not findings.variants:
-        message = (
-            f"--fail-below {fail_below:g}: {tables.lead(findings)} Add what to compare it with to"
-        )
-        return complain(
-            f"{message} the experiment file, as a [[variant]], and run that", INCOMPLETE
-        )
+        message = f"--fail-below {fail_below:g}: {answers.lead(findings)}"
+        cure = "Add a [[variant]] to the experiment file, and run it"
+        return complain(f"{message} {cure}", INCOMPLETE)
     bad = [case for case in cases if case.outcome != "passed"]
     lines = [
         f"{case.finding.variant_name}: {case.finding.workload}: {case.message}" for case in bad

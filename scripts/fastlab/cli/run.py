@@ -31,8 +31,8 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "run",
         help="make the runs of an experiment, compare them and write the report",
-        description="Build what an experiment needs, make the runs that are not there yet, "
-        "compare them and write the report.",
+        description="Build what an experiment needs, make the missing runs, compare all runs and "
+        "write the report.",
     )
     parser.set_defaults(command=run)
     parser.add_argument("experiment", type=Path, metavar="EXPERIMENT.toml")
@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
         help="where to count: in the simulation (the default), on the running kernel with hardware "
         "counters (perf) or without (soft), or in guests that KVM executes (kvm)",
     )
-    what = "simulations at a time (default: one for each CPU of this machine)"
+    what = "simulations at the same time (default: one for each CPU of this machine)"
     number(parser, "--jobs", what)
     parser.add_argument("--dry-run", action="store_true", help="only list the runs")
     what = "results directory (default: results/NAME, of a real machine results/NAME-BACKEND)"
@@ -78,9 +78,9 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     if arguments.dry_run:
         return list_slots(experiment, planned)
     if experiment.attribute:
-        reporter.say(f"attribute is the simulation's: backend {name} counts nothing by function")
+        reporter.say(f"attribute has no effect: backend {name} does not count by function")
     if name == GUESTS:
-        # Of any version: only the simulation has a plugin.
+        # Any version will do: only the simulation needs a plugin.
         tools.require("qemu-system-x86_64")
     request = BuildRequest(experiment.series, kernels_of(experiment))
     build = meson.build_programs(request.places.project, reporter)

@@ -16,7 +16,7 @@ def add(commands: Commands) -> None:
         usage="%(prog)s [-h] [--variant V] [SERIES] [-- COMMAND...]",
         help="boot a kernel with this file system: a shell in it, or one command",
         description="Boot a kernel with this machine's file system, and run a shell or a command "
-        "in it. What that writes is gone with it.",
+        "in it. Files that the guest writes are lost when it ends.",
     )
     parser.set_defaults(command=run, argv=())
     parser.add_argument(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The options that describe a simulated machine without an experiment's file."""
+"""Options that describe a simulated machine without an experiment file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def asked_for(arguments: argparse.Namespace) -> Machine:
-    """The machine of these options. Raises UsageError, or a preset's FastError."""
+    """The machine that the options describe. Raises UsageError, or a preset's FastError."""
     default = Machine()
     machine = Machine(
         arguments.cpus or default.cpus,
@@ -44,7 +44,7 @@ def asked_for(arguments: argparse.Namespace) -> Machine:
 
 
 def _preset(given: str) -> str:
-    """A built-in preset's name, or a file's path, whatever the directory is later."""
+    """A built-in preset's name, or the absolute path of a file."""
     if given.endswith(".toml"):
         return str(Path(given).absolute())
     if given not in presets.names():

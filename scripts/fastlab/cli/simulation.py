@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The simulations of an experiment, with all that they need."""
+"""The simulations of an experiment, and all that they need."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def simulate(
 
     names = kernels_of(experiment)
     request = kernels.BuildRequest(experiment.series, names)
-    # Before all that takes long: what is missing is said at once.
+    # Report what is missing before any long step.
     qemu = tools.require_qemu()
     build = meson.build_programs(request.places.project, reporter)
     toolbox = sim.find_sim_toolbox(

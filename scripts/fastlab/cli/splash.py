@@ -26,7 +26,7 @@ from fastlab.splash import driver, programs
 def add(commands: Commands) -> None:
     parser = commands.add_parser("splash", help="drive an original SPLASH-2 or Splash-3 tree")
     kinds = parser.add_subparsers(metavar="COMMAND", required=True)
-    build = kinds.add_parser("build", help="build its programs, outside of it")
+    build = kinds.add_parser("build", help="build its programs outside of the tree")
     build.set_defaults(command=_splash_build)
     runs = kinds.add_parser(
         "run",
@@ -89,15 +89,17 @@ def _splash_run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         for row in driver.run(request, reporter):
             rows.append(row)
     except KeyboardInterrupt:
-        # An older file with results is better than a new one without.
+        # An older file with results is better than a new file without any.
         if any(row.seconds for row in rows):
             tell()
         raise
     tell()
-    where = f"these are not right (what they said is in {driver.output_directory(request)}):"
+    where = f"wrong results (the programs' output is in {driver.output_directory(request)}):"
     status = complain_of(where, driver.failures(rows))
     if status == OK and not any(row.verdict == "ok" for row in rows):
-        return complain("nothing was run: all is skipped, and the table says why", ERROR)
+        return complain(
+            "nothing was run: every program was skipped for the reason in the table", ERROR
+        )
     return status
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`fast trace`: see which thread runs where, and who hands over to whom."""
+"""`fast trace`: record which thread runs where, and the hand-offs between threads."""
 
 from __future__ import annotations
 
@@ -21,27 +21,30 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "trace",
-        help="record a run as a trace to look at: who runs where, who hands over to whom",
+        help="record a run as a trace of threads, CPUs and hand-offs",
         usage="fast trace [options] EXPERIMENT.toml\n       fast trace [options] -- PROGRAM "
         "[ARGUMENT ...]",
         description="Record one run of an experiment in the simulation, without FAST and with it, "
-        "or a program on the running kernel. The traces are for ui.perfetto.dev (.pftrace) and "
-        "KernelShark (.dat); the picture is of the millisecond with the most hand-offs of each.",
+        "or a program on the running kernel with fast-trace. The traces are for ui.perfetto.dev "
+        "(.pftrace) and KernelShark (.dat); the picture shows the millisecond with the most "
+        "hand-offs of each.",
     )
     parser.set_defaults(command=run, argv=())
     parser.add_argument("experiment", type=Path, nargs="?", metavar="EXPERIMENT.toml")
     parser.add_argument(
-        "--run", metavar="NAME", help="which one, such as single_ctr-16 (default: the first)"
+        "--run",
+        metavar="NAME",
+        help="the run to record, such as single_ctr-16 (default: the first)",
     )
     parser.add_argument(
         "--variants",
         type=names,
         metavar="V,...",
         default=(),
-        help="in which variants (default: the baseline, and the first one with a policy)",
+        help="variants to record (default: the baseline, and the first variant with a policy)",
     )
-    says = "how large the kernel's buffer of each CPU is, in KiB (default: 65536, or less where an "
-    says += "eighth of the available memory is)"
+    says = "size of the kernel's buffer of each CPU, in KiB (default: 65536, or an eighth of "
+    says += "the available memory if that is less)"
     number(parser, "--buffer-kb", says, metavar="KB")
     what = "directory for the traces (default: results/NAME/trace/RUN, results/trace-PROGRAM)"
     path(parser, "--output", what, "DIR")
@@ -78,7 +81,9 @@ def _program(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Re
 
     for option, given in (("--run", arguments.run), ("--variants", arguments.variants)):
         if given:
-            raise UsageError(f"{option} is of an experiment; a program is recorded as it runs here")
+            raise UsageError(
+                f"{option} applies to experiments; a program is recorded on the running kernel"
+            )
     default = Path("results", f"trace-{Path(arguments.argv[0]).name}")
     directory: Path = arguments.output or default
     request = record_running.ProgramRequest(arguments.argv, directory, arguments.buffer_kb)
@@ -94,6 +99,6 @@ def _finish(recordings: list[Recording], directory: Path) -> int:
         print(f"- {doubt}")
     traces = ", ".join(f"{recording.title}.dat" for recording in recordings)
     print(f"wrote {directory}: {', '.join(file.name for file in written)}")
-    print("look at the .pftrace in https://ui.perfetto.dev (it stays on this machine), or at")
+    print("open the .pftrace in https://ui.perfetto.dev (it stays on this machine), or")
     print(f"{traces} in KernelShark; the picture is {written[-1]}")
     return OK

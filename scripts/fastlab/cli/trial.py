@@ -23,11 +23,11 @@ USAGE = f"{fast_command('try')} [options] -- PROGRAM [ARGUMENT ...]"
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "try",
-        help="say whether FAST helps a program of your own",
+        help="find out whether FAST helps your program",
         usage=USAGE,
-        description="Run a program in the deterministic mode, without FAST and under its policies, "
-        "and say which of them help it, by how much, and which locks its hand-offs come from. Or "
-        "run it on the running kernel, if that has FAST.",
+        description="Run a program in the simulation, without FAST and under FAST's policies. The "
+        "output says which policy helps, by how much, and which locks cause the hand-offs. With "
+        "--backend, run it on the running kernel, which must have FAST.",
     )
     parser.set_defaults(command=run, argv=())
     parser.add_argument(
@@ -38,25 +38,24 @@ def add(commands: Commands) -> None:
         "hardware counters (perf) or without (soft)",
     )
     what = (
-        "a file, or a directory with all in it, that the program needs besides its libraries and "
-        "the files its arguments name; may be repeated"
+        "a file or a directory that the program needs besides its libraries and the files that "
+        "its arguments name; may be repeated"
     )
     path(parser, "--with", what, "PATH", dest="more", action="append", default=[])
     simulated_machine.add_options(parser)
-    what = "a run that takes longer is an error (default: %(default)s)"
+    what = "fail if a run takes longer (default: %(default)s)"
     number(parser, "--timeout", what, int(Watchdogs.run), "SECONDS")
     parser.add_argument(
         "--relevant",
         type=share,
         metavar="PERCENT",
         default=RELEVANT_PCT,
-        help="a change of the time by less than this is told, and said to be none that matters "
-        "(default: %(default)g)",
+        help="report a smaller change of the time as not relevant (default: %(default)g)",
     )
     parser.add_argument(
         "--annotate",
         action="store_true",
-        help="count by function and line of source, too, in the simulation: tables, and files for "
+        help="also count by function and source line, in the simulation: tables, and files for "
         "KCachegrind in results/try-PROGRAM",
     )
     path(parser, "--json", "write all data to FILE too")
@@ -66,7 +65,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from fastlab.trial import in_simulation
 
     if not arguments.argv:
-        raise UsageError(f"no program is named: {USAGE}")
+        raise UsageError(f"no program given: {USAGE}")
     check_writable(arguments.json)
     find_program(arguments.argv[0], Path.cwd())
     request = TrialRequest(
@@ -100,15 +99,15 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
     ):
         if given:
             raise UsageError(
-                f"{option} is about the simulated machine; backend {arguments.backend} runs the "
-                "program on this one, with all that it has. Leave one of the two options out"
+                f"{option} describes the simulated machine, and backend {arguments.backend} runs "
+                "the program on this machine. Leave one of the two options out"
             )
     return _show_trial(on_kernel.run(request, reporter), arguments.json)
 
 
 def _show_trial(trial: Trial, file: Path | None) -> int:
-    """The answer, the tables, and what is doubtful; of --json the document. INCOMPLETE if some
-    policy has no answer."""
+    """Print the result, the tables and the doubts, and write the file of --json. The status is
+    INCOMPLETE if a policy has no answer."""
     from fastlab.trial import verdict, verdict_tables
 
     verdicts = verdict.judge(trial)

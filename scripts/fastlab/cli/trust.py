@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`fast trust`: what the simulation predicts beside what a machine does."""
+"""`fast trust`: the simulation's predictions beside measurements of a real machine."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ from fastlab.trust import agreement, measured_file, native
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "trust",
-        help="compare what the simulation predicts with what a real machine does",
+        help="compare the simulation's predictions with a real machine",
         description="Run the seven benchmarks in the simulation, free and confined to one CPU, and "
-        "compare what it predicts with what this machine does, or with hardware counters of "
-        "another.",
+        "compare the predictions with measurements of this machine, or with hardware counters of "
+        "another machine.",
     )
     parser.set_defaults(command=run)
     what = parser.add_mutually_exclusive_group(required=True)
     here = "this machine's preset, which `fast calibrate` writes: measure here"
     path(what, "--preset", here, "NAME.toml")
-    elsewhere = "what was measured elsewhere, such as experiments/measured/zen3.toml"
+    elsewhere = "measurements of another machine, such as experiments/measured/zen3.toml"
     path(what, "--measured", elsewhere, "FILE.toml")
     rounds = (
-        "with --preset: how often each benchmark is run, four times each (default: %(default)s)"
+        "with --preset: rounds, in each of which every benchmark runs four times (default: "
+        "%(default)s)"
     )
     number(parser, "--rounds", rounds, native.ROUNDS)
     path(parser, "--output", "results directory (default: results/trust-NAME)", "DIR")
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _check_own(directory: Path, experiment: str) -> None:
-    """The directory has a simulation of its own in it, and no runs beside that."""
+    """Raise FastError if the directory has runs of its own, or another experiment's simulation."""
     check_own(directory, "", "sim")
     check_own(directory / agreement.SIMULATION, experiment, "sim")
 
@@ -72,7 +73,7 @@ def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
     directory: Path = arguments.output or Path("results", f"trust-{preset.stem}")
     _check_own(directory, native.experiment_name(preset))
     native.read_preset(preset)
-    # Before all that takes long: what is missing is said at once.
+    # Report what is missing before any long step.
     tools.require_qemu()
     build = meson.build_programs(project(), reporter)
     benchmarks = manifest.suite(build, manifest.MICROBENCHMARKS)

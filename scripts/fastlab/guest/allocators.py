@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The functions by which programs allocate, for the plugin, which knows them by their code."""
+"""The allocation functions of programs, which the plugin recognises by their code."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from fastlab.guest.functions import functions_of
 _NAMES = frozenset(
     ("malloc", "calloc", "realloc", "aligned_alloc", "memalign", "posix_memalign", "free")
 )
-# Bytes of a function that the plugin compares. With fewer than the least, which are those of many a
-# function's prologue, others could be taken for it: it is left out.
+# Bytes of a function that the plugin compares. A function with fewer than the least is skipped:
+# that many bytes are a common prologue.
 _MOST_BYTES = 64
 _LEAST_BYTES = 16
 _PAGE = 4096
 
 
 def allocators_text(files: Iterable[Path]) -> str:
-    """What programs and libraries have of them, as the plugin reads it; other files have none."""
+    """The allocation functions of programs and libraries, as the plugin reads them; other files
+    have none."""
     return "".join(f"{line}\n" for path in files for line in _lines(path))
 
 

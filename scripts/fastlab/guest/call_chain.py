@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who called whom, of a thread whose registers and stack were kept: by the unwind tables that every
-program and library for x86-64 brings (.eh_frame), so that nothing is guessed."""
+"""Call chains of a thread with recorded registers and stack, from the unwind tables that every
+program and library for x86-64 has (.eh_frame). Nothing is guessed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fastlab.guest.symbols import Image, Symbols
 # DWARF's numbers of the registers (the psABI for x86-64, figure 3.36).
 _BP, _SP, _RETURN = 6, 7, 16
 _WORD = 8
-# The C library's own frames, and its callers.
+# Frames of the C library and its callers.
 _MOST_FRAMES = 16
 # What the C library's symbols begin with, in a static program: names that C and POSIX reserve, and
 # its way to make a system call that it has no function for; and C++'s operator new.
@@ -47,13 +47,13 @@ class Stopped:
 
 
 def call_site(symbols: Symbols, thread: Stopped) -> str:
-    """The innermost function that is not the C library's; "" if it is not known."""
+    """The innermost function outside the C library; "" if unknown."""
     return next((name for name, _, _ in _outside(symbols, thread)), "")
 
 
 def caller_line(symbols: Symbols, thread: Stopped) -> str:
-    """The same, without the function that the thread stands in, and with file and line of the call
-    where there are any."""
+    """The innermost function outside the C library other than the thread's current one, with file
+    and line of the call if available."""
     for name, path, at in _outside(symbols, thread, 1):
         line = _line(path, path.stat().st_mtime_ns, at)
         return f"{name} ({line})" if line else name
@@ -61,10 +61,10 @@ def caller_line(symbols: Symbols, thread: Stopped) -> str:
 
 
 def _outside(symbols: Symbols, thread: Stopped, first: int = 0) -> Iterator[tuple[str, Path, int]]:
-    """The functions that are not the C library's, from the `first` on, which is 0 of the innermost;
-    and of each the file that it is in, and where in it it stands or calls."""
+    """The functions outside the C library, from depth `first` on (0 is the innermost), each with
+    its file and the address in it."""
     for depth, pc in list(enumerate(chain(symbols, thread)))[first:]:
-        # A return address may be that of the next function.
+        # A return address may belong to the next function.
         at = pc - (depth > 0)
         image = symbols.image(at)
         if not image or image.name.startswith(_LIBRARIES):
@@ -85,8 +85,8 @@ def _line(path: Path, _changed: int, address: int) -> str:
 
 
 def chain(symbols: Symbols, thread: Stopped) -> list[int]:
-    """Where the thread stands, and the return addresses of its callers, as far as its tables and
-    what was kept of its stack say."""
+    """The thread's address and the return addresses of its callers, as far as the tables and the
+    recorded stack reach."""
     addresses = [thread.pc]
     pc, sp, bp = thread.pc, thread.sp, thread.bp
     while len(addresses) < _MOST_FRAMES:
@@ -106,13 +106,13 @@ def chain(symbols: Symbols, thread: Stopped) -> list[int]:
 
 
 def _saved(thread: Stopped, rules: Mapping[Any, Any], register: int, base: int) -> int | None:
-    """What the frame has kept of the caller's register; None: nothing, or it is not known."""
+    """The caller's register as the frame saved it; None: not saved, or unknown."""
     rule = rules.get(register)
     return thread.word(base + rule.arg) if rule and rule.type == "OFFSET" else None
 
 
 def _rules(image: Image, pc: int) -> Mapping[Any, Any] | None:
-    """How to find the caller's frame from this place."""
+    """How to find the caller's frame from this address."""
     entries = _entries(image.path, image.path.stat().st_mtime_ns)
     own = pc - image.bias
     index = bisect_right(entries, own, key=lambda item: item["initial_location"]) - 1
@@ -125,7 +125,7 @@ def _rules(image: Image, pc: int) -> Mapping[Any, Any] | None:
 
 @lru_cache(maxsize=32)
 def _entries(path: Path, _changed: int) -> list[FDE]:
-    """All of a file, by their addresses. Reading them takes a second, of a large library."""
+    """All entries of a file, by address. Reading those of a large library takes a second."""
     try:
         with path.open("rb") as file:
             dwarf = ELFFile(file).get_dwarf_info(relocate_dwarf_sections=False)

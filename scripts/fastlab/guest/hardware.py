@@ -65,9 +65,9 @@ def deterministic(machine: Machine) -> Accelerator:
     rate = -(-100 * (machine.cpus + 1) // preset.cpi)
 
     def waits(cycles: int) -> int:
-        # The clock charges a CPU for all of them, but it has a turn in each quantum of the others.
-        # So the guest sits them out itself. It learns that it is to in the quantum after the
-        # charge, and must be back in the one in which that ends: three less, at most.
+        # The clock charges the CPU for all cycles, but the CPU has a turn in each quantum, so the
+        # guest waits them out itself. It learns of the wait in the quantum after the charge, and
+        # must return in the quantum in which the wait ends: at most three quanta less.
         return max(0, cycles - 3 * machine.quantum)
 
     words = (

@@ -28,7 +28,7 @@ CONSOLE = 0o020600
 # In Meson's build directory.
 INIT = "userspace/guest/init"
 
-# Runs a program in a machine that is to have balanced, and where that guest has it.
+# Runs a program after the machine has balanced, and its path in the guest.
 BALANCED = "userspace/guest/balanced"
 BALANCED_PATH = "/fast-balanced"
 
@@ -63,10 +63,10 @@ def plugin_path(build: Path, api: int) -> Path:
 
 
 def find_built(build: Path, plugin_api: int, further: Sequence[str] = ()) -> Built:
-    """The files in Meson's build directory; a FastError names what is not there.
+    """The files in Meson's build directory; a FastError names missing files.
 
-    Every guest has the microbenchmarks, and only those guests that run them the `further` programs:
-    each program in the guest's file system moves what the caches see.
+    Every guest has the microbenchmarks. Only a guest that runs them has the `further` programs: the
+    content of its file system affects the caches.
     """
     always = manifest.suite(build, manifest.MICROBENCHMARKS)
     inside = {"/init": build / INIT} | {
@@ -78,7 +78,7 @@ def find_built(build: Path, plugin_api: int, further: Sequence[str] = ()) -> Bui
 
 
 def check_built(build: Path, paths: Iterable[Path]) -> None:
-    """Raise FastError that names what is not there."""
+    """Raise FastError that names the missing files."""
     missing = [path for path in paths if not path.is_file()]
     if missing:
         raise FastError(

@@ -28,7 +28,8 @@ class Qmp:
         self.events: set[str] = set()
 
     def execute(self, command: str, timeout: float, **arguments: Any) -> Any:
-        """What the command returns. QmpError if it fails or takes longer than so many seconds."""
+        """The command's result. Raises QmpError if it fails or takes longer than `timeout`
+        seconds."""
         request = {"execute": command, "arguments": arguments}
         try:
             self._connection.sendall(json.dumps(request).encode())
@@ -44,7 +45,7 @@ class Qmp:
         raise QmpError(f"QEMU does not answer the command {command} within {timeout:g} s")
 
     def listen(self, timeout: float) -> dict[str, Any] | None:
-        """The next message, or None if there is none within so many seconds."""
+        """The next message; None if there is none within `timeout` seconds."""
         while b"\n" not in self._received:
             self._connection.settimeout(timeout)
             try:

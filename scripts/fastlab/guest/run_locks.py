@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The locks of a simulated run, by what the plugin says of futexes: with names that are the same in
-the next run, where addresses may be others."""
+"""The locks of a simulated run from the plugin's futexes, with names that are equal in the next
+run, where addresses may differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastlab.guest.call_chain import Stopped, call_site, caller_line
 from fastlab.guest.symbols import MemoryMapping, Symbols
 from fastlab.plan.rows import RunLock, Spans
 
-# Of a run, those of most hand-offs.
+# Locks of a run that are kept: those with most hand-offs.
 KEPT = 16
 # What lies above a heap is mapped: stacks, and large objects.
 _HEAP_END = 1 << 46
@@ -20,13 +20,13 @@ _SPANS = ("handoff", "hold_local", "hold_remote", "outside")
 
 
 def heap_maps(begin: int | None) -> list[MemoryMapping]:
-    """The mapping of a heap of which the plugin says where it begins, if it does."""
+    """The mapping of the heap, if the plugin reports its beginning."""
     return [] if begin is None else [MemoryMapping(begin, _HEAP_END, "rw-p", 0, "[heap]")]
 
 
 def locks_of(document: Mapping[str, Any], symbols: Symbols) -> list[RunLock]:
-    """The program's, those of most hand-offs first. What has no place by which it could be known
-    again is one lock together with all else there that the same functions take."""
+    """The program's locks, those with most hand-offs first. Futexes without a lasting place are one
+    lock if the same functions take them."""
     calls = document.get("call_sites", [])
     sites = _sites(calls, symbols)
     allocated = _allocations(calls, symbols)
@@ -50,8 +50,8 @@ def locks_of(document: Mapping[str, Any], symbols: Symbols) -> list[RunLock]:
 def _sites(
     calls: Iterable[Mapping[str, Any]], symbols: Symbols
 ) -> dict[tuple[int, bool], list[str]]:
-    """Functions by futex, and whether they release it; sorted, for the order of calls is another in
-    each run."""
+    """The functions by futex, and whether they release it; sorted, since the order of calls varies
+    between runs."""
     functions: dict[tuple[int, bool], set[str]] = {}
     for call in calls:
         name = call_site(symbols, _stopped(call))
@@ -61,7 +61,7 @@ def _sites(
 
 
 def _allocations(calls: Iterable[Mapping[str, Any]], symbols: Symbols) -> dict[int, set[str]]:
-    """By futex, from where the memory was allocated that it lay in."""
+    """By futex, where its memory was allocated."""
     places: dict[int, set[str]] = {}
     for call in calls:
         name = caller_line(symbols, _stopped(call["allocation"])) if "allocation" in call else ""

@@ -17,14 +17,14 @@ from fastlab.guest.qmp import Qmp, QmpError
 
 # Host seconds that QEMU may take to answer a command.
 ANSWER_SECONDS = 30.0
-# How often the console and the clock are looked at, and how long a message of the kernel may take
-# to be complete, in host seconds.
+# Interval between two looks at console and clock, and the time for a kernel message to complete, in
+# host seconds.
 GLANCE = 0.05
 LAST_WORDS = 0.5
 
 
 class GuestError(FastError):
-    """A machine that did not do what it was asked; where its files are is part of the text."""
+    """A machine that did not do what it was asked; the text names its files."""
 
 
 class WatchdogError(GuestError):
@@ -68,7 +68,7 @@ class RunningVm:
         return bool(state["status"] == "completed")
 
     def heard(self, event: str) -> bool:
-        """Has QEMU told the event? Waits for a moment."""
+        """Has QEMU reported the event? Waits for a moment."""
         try:
             self._control.listen(GLANCE)
         except QmpError as error:
@@ -84,7 +84,7 @@ class RunningVm:
     def wait_for(
         self, done: Callable[[], bool], stage: str, seconds: float, may_end: bool = False
     ) -> None:
-        """Wait until it is done, or, where it may, QEMU has ended; anything else is an error."""
+        """Wait until `done`, or, with `may_end`, until QEMU ends. Anything else is an error."""
         end = time.monotonic() + seconds
         while True:
             ended = self.process.poll() is not None
@@ -111,7 +111,7 @@ class RunningVm:
         return kind(f"{what.rstrip()}\n(all that the machine said: {self.directory})")
 
     def explain_end(self) -> None:
-        """Raise what QEMU died of; returns if it lives on."""
+        """Raise the reason of QEMU's end; returns if QEMU still runs."""
         if not ends_within(self.process, LAST_WORDS):
             return
         status = self.process.returncode
@@ -126,7 +126,7 @@ class RunningVm:
         raise self.failure(f"QEMU ended with status {status}\n{last_words}")
 
     def _errors(self) -> list[str]:
-        """What QEMU, the plugin or the guest's init complained about."""
+        """Complaints of QEMU, the plugin and the guest's init."""
         lines = (self.directory / "qemu.log").read_text(errors="replace").splitlines()
         complaints = [line for line in lines if "has no peer" not in line]
         return complaints + [line for line in self.host_lines() if line.startswith("FAST err ")]

@@ -12,8 +12,8 @@ from typing import Any
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 
-# Bytes of line tables that are read of a file, those of the units that cost most first: a table of
-# so many takes a few seconds, and a large program has a hundred times as much.
+# Bytes of line tables that are read per file, those of the costliest units first. This much takes a
+# few seconds; a large program has a hundred times as much.
 MOST_BYTES = 1 << 20
 
 SourceLine = tuple[str, int]

@@ -182,8 +182,8 @@ class Symbols:
         return image.path == self._program
 
     def is_lasting(self, address: int) -> bool:
-        """Will the next run have the same there, under the same name? Of stacks and of what is
-        mapped on demand nobody knows."""
+        """Does the next run have the same object there, under the same name? Unknown for stacks and
+        for memory mapped on demand."""
         heaps = (mapping for mapping in self._mappings if mapping.path == "[heap]")
         return self.image(address) is not None or any(
             heap.start <= address < heap.end for heap in heaps

@@ -57,8 +57,8 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Job:
-    """What one run asks of the guest: what the files of sched/fast are to say, and features of the
-    scheduler, in their order; then the workload, confined to so many `cpus` if not None."""
+    """What a run asks of the guest: values of the files of sched/fast, scheduler features in their
+    order, and the workload, confined to `cpus` CPUs unless None."""
 
     fast: Mapping[str, str]
     argv: Sequence[str]
@@ -181,7 +181,7 @@ def _hand_over(job: Job, directory: Path, clock: bool = False) -> tuple[str, str
 
 
 def _go_on(vm: RunningVm, watchdogs: Watchdogs) -> Outcome:
-    """From the guest's stop to its end. QEMU hears nothing from outside meanwhile."""
+    """From the guest's stop to its end. QEMU gets no input from outside meanwhile."""
     vm.execute("cont")
     vm.wait_for(lambda: "FAST start" in vm.host_lines(), "start", watchdogs.boot, may_end=True)
     begun = time.monotonic()
@@ -208,8 +208,8 @@ def _plugin_arguments(
 
 @contextmanager
 def _environment(directory: Path, preload: Path | None) -> Iterator[dict[str, str]]:
-    """QEMU's, with the library preloaded if it is there: by a link in its directory, since ld.so
-    would take a path with a space or a colon for two."""
+    """QEMU's environment, with the library preloaded if it exists: by a link in the directory,
+    since ld.so splits a path at spaces and colons."""
     variables = dict(os.environ)
     link = directory / PACE
     link.unlink(missing_ok=True)
@@ -231,9 +231,9 @@ def _started(
     cancelled: threading.Event,
     preload: Path | None = None,
 ) -> Iterator[RunningVm]:
-    """QEMU, running in the directory; it is gone when the context ends, however it ends.
+    """QEMU, running in the directory; it is gone when the context ends in any way.
 
-    QEMU also goes when this thread goes (setpriv), so that nobody's SIGKILL leaves it behind.
+    QEMU also ends with this thread (setpriv): a SIGKILL of this process leaves no QEMU behind.
     """
     directory.mkdir(parents=True, exist_ok=True)
     for name in ("serial.log", "host", "plugin.jsonl", ATTRIBUTION, SNAPSHOT):

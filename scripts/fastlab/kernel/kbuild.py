@@ -46,7 +46,7 @@ class Tree:
 
     @property
     def lock(self) -> Path:
-        """Beside the tree: who removes the tree holds it meanwhile."""
+        """The lock beside the tree; removing the tree requires it."""
         return self.root.with_name(f"{self.root.name}.lock")
 
     @property

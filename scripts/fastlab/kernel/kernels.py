@@ -216,11 +216,11 @@ def _build(
     digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
     final = places.cache / "builds" / f"{name}-{digest[:12]}"
     tree = Tree(places.cache / "trees" / name)
-    # All kernels of this name are made in one tree, and whoever has it may be making another.
+    # All kernels of this name share one tree, in which another process may be building.
     if checksums.is_sealed(final) and is_whole(final, DOCUMENT):
         return _reused(final, reporter)
     with locked(tree.lock, reporter):
-        # Somebody may have built it while this one waited.
+        # Another process may have built it during the wait.
         if reusable(final, DOCUMENT, reporter):
             return _reused(final, reporter)
         if not shutil.which("ccache"):

@@ -138,11 +138,10 @@ def _stated(makefile: str, tree: Path) -> str:
 
 
 def sync(pristine: Path, scratch: Path, touched: Set[str], working: Path, *, share: bool) -> None:
-    """Make `working` equal to `pristine` with the `touched` files taken from `scratch`.
+    """Make `working` equal to `pristine`, with the `touched` files from `scratch`.
 
-    Only files whose content differs are written, so make rebuilds only what depends on them.
-    `share`: a new tree takes its files as hard links, which is right when nobody writes to a file
-    of `pristine` in place.
+    Only changed files are written, so that make rebuilds only what depends on them. `share`: a new
+    tree gets hard links, which requires that files of `pristine` are never written in place.
     """
     wanted = _files(pristine)
     for path in touched:

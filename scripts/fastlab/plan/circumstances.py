@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a real machine was like during a run, as the run's row keeps it."""
+"""The state of a real machine during a run, as the run's row holds it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CPU_LIST = re.compile(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*")
 
 
 def list_cpus(cpus: Iterable[int]) -> str:
-    """The set as the kernel writes it, such as 0-3,8."""
+    """A set of CPUs in the kernel's notation, such as 0-3,8."""
     ranges: list[list[int]] = []
     for cpu in sorted(cpus):
         if ranges and ranges[-1][-1] == cpu - 1:
@@ -25,16 +25,16 @@ def list_cpus(cpus: Iterable[int]) -> str:
 
 
 def listed_cpus(text: str) -> set[int]:
-    """The set that is written so. Raises ValueError."""
+    """The set of CPUs in such a list. Raises ValueError."""
     if not _CPU_LIST.fullmatch(text):
-        raise ValueError(f"{shown(text)} is no list of CPUs such as 0-3,8")
+        raise ValueError(f"{shown(text)} is not a list of CPUs such as 0-3,8")
     ends = [part.partition("-") for part in text.split(",")]
     return {cpu for low, _, high in ends for cpu in range(int(low), int(high or low) + 1)}
 
 
 @dataclass(frozen=True)
 class IdleState:
-    """A C-state that the CPUs may enter, and how long they take to leave it."""
+    """A C-state that the CPUs may enter, and the time to leave it."""
 
     name: str
     exit_us: int
@@ -42,9 +42,9 @@ class IdleState:
 
 @dataclass(frozen=True)
 class Environment:
-    """What stays the same for a whole run. `governors` and `idle_states` are those of any CPU, each
-    once; None says "not available". `cpus` are online; `cpu_list` has those that the run was kept
-    to, None in results of before that was looked at."""
+    """What stays the same during a run. `governors` and `idle_states` are of all CPUs, each once.
+    `cpus` is the number of online CPUs. `cpu_list` has the CPUs to which the run was confined; None
+    in older results. None: not available."""
 
     kernel: str | None
     command_line: str | None
@@ -65,15 +65,15 @@ class Environment:
 
     @property
     def own_cpus(self) -> int:
-        """How many CPUs the run had."""
+        """The number of CPUs that the run had."""
         return self.cpus if self.cpu_list is None else len(listed_cpus(self.cpu_list))
 
 
 @dataclass(frozen=True)
 class Activity:
-    """What changes all the time: ticks since boot of the CPUs that the run has, and of these the
-    stolen ones; and of the whole machine the load of the last minute, tasks that run or want to
-    (without the reader), and how often heat has slowed a core."""
+    """What changes all the time. `ticks` and `steal` are ticks since boot of the run's CPUs, all of
+    them and the stolen ones. `load` is the machine's load of the last minute, `others` the runnable
+    tasks besides the reader, `throttled` how often heat has slowed a core."""
 
     ticks: int
     steal: int
@@ -84,7 +84,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """A run's environment, and what the machine was doing just before it and just after it."""
+    """A run's environment, and the machine's activity just before and just after it."""
 
     environment: Environment
     before: Activity
@@ -92,7 +92,7 @@ class Circumstances:
 
 
 def from_record(data: Mapping[str, Any]) -> Circumstances:
-    """As a row of runs.jsonl holds them, by asdict(). Raises ValueError for what is not so."""
+    """The circumstances in a row of runs.jsonl, written by asdict(). Raises ValueError."""
     # `fast doctor` needs no package.
     import msgspec
 
@@ -106,7 +106,7 @@ def from_record(data: Mapping[str, Any]) -> Circumstances:
 
 
 def _further(data: Mapping[str, Any]) -> Iterator[str]:
-    """Names that a misspelt field has, or one of another version."""
+    """Field names that are misspelt, or belong to another version."""
     yield from data.keys() - {field.name for field in fields(Circumstances)}
     for name, kind in (("environment", Environment), ("before", Activity), ("after", Activity)):
         yield from data[name].keys() - {field.name for field in fields(kind)}

@@ -47,22 +47,22 @@ KEYS = (
 )
 KERNELS = ("baseline", "fast", "wakecpu")
 POLICIES = ("off", "strict", "soft", "adaptive")
-# The files of sched/fast besides the policy, and their ranges.
+# FAST's knobs besides the policy, and their ranges.
 KNOBS = {"depth": (0, 2**32 - 1), "opt_in": (0, 1)}
-# What a benchmark takes besides threads, iterations and seed, and the range of each as the
-# benchmark states it; `cs_lines` here is `--cs-lines` there.
+# Options of a benchmark besides threads, iterations and seed, and their ranges as the benchmark
+# states them. `cs_lines` here is `--cs-lines` there.
 OPTIONS = {
     "cs_lines": (1, 1024),
     "think": (0, 1_000_000),
     "locks": (1, 1024),
     "line": (32, 1024),
 }
-# Half of the threads stand against the other half.
+# Benchmarks that pair their threads.
 PAIRED = ("prod_cons", "affinity", "multiple_fifo")
 
-# Cycles, as userspace/cachesim/clock.h has them.
+# Cycles; the same range as in userspace/cachesim/clock.h.
 QUANTUM = (100, 100_000)
-# Axes of a matrix that are the machine's.
+# Axes of a matrix that change the machine.
 MACHINE_AXES = ("cpus", "preset", "quantum")
 
 MAX_FRACTION = 1000
@@ -70,7 +70,7 @@ MAX_THREADS = 1024
 MAX_COUNT = 1_000_000_000
 MAX_SEED = 2**32 - 1
 
-# Part of the name of a directory, beside others.
+# A name is part of the name of a directory.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _NAMES = "up to 64 small letters, digits, '-', '_' and '.', of which a letter or digit is the first"
 _PRESET = re.compile(r"[A-Za-z0-9_.-]+")
@@ -79,7 +79,7 @@ _FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")
 
 
 def load_experiment(path: Path) -> Experiment:
-    """Read an experiment file. Raises FastError that names file, key, value and what is allowed."""
+    """Read an experiment file. Raises FastError with file, key, value and allowed values."""
     top = TomlTable(
         path, "", toml_table.read(path, "an experiment file such as experiments/demo.toml")
     )
@@ -109,18 +109,18 @@ def load_experiment(path: Path) -> Experiment:
 
 
 def check_primary(experiment: Experiment, backend: str, measured: Iterable[Metric]) -> None:
-    """Raises FastError where the backend, which measures this, lacks what decides."""
+    """Raise FastError if the primary metric is not among those that the backend measures."""
     names = [metric.name for metric in measured]
     if experiment.primary not in names:
         raise FastError(
-            f"primary = {experiment.primary} is nothing that backend {backend} measures; in the "
+            f"primary = {experiment.primary} is not measured by backend {backend}; in the "
             f"experiment file, choose one of {', '.join(names)}"
         )
 
 
 def keep_experiment(source: Path, experiment: Experiment, directory: Path) -> None:
-    """Copy the experiment's file, and its machines' if they are its own, to the results. It may
-    be the copy among them that is run."""
+    """Copy the experiment file, and preset files of its machines, to the results. `source` may
+    itself be that copy."""
     own = (Path(machine.preset) for machine in (experiment.machine, *experiment.machines))
     kept = {preset.name: preset for preset in own if preset.suffix == ".toml"} | {
         "experiment.toml": source
@@ -131,7 +131,7 @@ def keep_experiment(source: Path, experiment: Experiment, directory: Path) -> No
 def plan(experiment: Experiment) -> list[Run]:
     """Every run of the experiment, in the order to make them.
 
-    Seeds vary slowest and variants fastest: whenever it is stopped, what is there can be compared.
+    Seeds vary slowest and variants fastest: results of an interrupted experiment can be compared.
     """
     return [
         Run(variant, case, seed)
@@ -196,7 +196,7 @@ def _matrix(top: TomlTable, machine: Machine) -> tuple[Case, ...]:
 
 
 def _axes(top: TomlTable, table: TomlTable) -> dict[str, tuple[Value, ...]]:
-    """The axes that the matrix itself names, which nothing else may set."""
+    """The axes that the matrix names. No other table may set them."""
     ranges = {"cpus": (1, presets.MAX_CPUS), "quantum": QUANTUM, **OPTIONS}
     axes: dict[str, tuple[Value, ...]] = {}
     for name in table.data:
@@ -236,12 +236,12 @@ def _machine(table: TomlTable) -> Machine:
 
 
 def _known_preset(table: TomlTable, cpus: int, given: object) -> str:
-    """A built-in preset's name, or the path of a file that lies with the experiment's."""
+    """A built-in preset's name, or the path of a file beside the experiment's file."""
     allowed = "a built-in preset, or a file whose name ends in .toml in the experiment's directory"
     if not isinstance(given, str):
         table.fail("preset", given, allowed)
     if given.endswith(".toml"):
-        # The copy among the results must find it, too.
+        # The copy in the results directory must find the file, too.
         if Path(given).name != given or not given.isprintable():
             table.fail("preset", given, allowed)
         given = str(table.path.absolute().parent / given)
@@ -266,7 +266,7 @@ def _variant(table: TomlTable, cpus: int) -> Variant:
         table.fail(
             "kernel",
             variant.kernel,
-            'only the kernel with FAST has one to configure: use kernel = "fast", '
+            'only the kernel with FAST has a policy: use kernel = "fast", '
             "or leave policy and knobs out",
         )
     return variant
@@ -278,7 +278,7 @@ def _knobs(table: TomlTable) -> dict[str, int]:
 
 
 def _features(table: TomlTable) -> tuple[str, ...]:
-    """Only how they are spelt: the guest's kernel says which it does not have."""
+    """Checks only the spelling: the guest's kernel reports an unknown feature."""
     names = table.texts("features", _FEATURE, 'names such as "NEXT_BUDDY" or "NO_DELAY_DEQUEUE"')
     plain = [name.removeprefix("NO_") for name in names]
     for name, count in Counter(plain).items():
@@ -323,7 +323,7 @@ def _workloads(top: TomlTable, more: Mapping[str, Value] | None = None) -> tuple
 def _splash_words(
     top: TomlTable, table: TomlTable, name: str, threads: Sequence[int]
 ) -> tuple[str, ...]:
-    """The size is all that a SPLASH-2 program takes, and how much it does follows from it."""
+    """The size is the only option of a SPLASH-2 program."""
     table.only("name", "options")
     further = table.table("options")
     splash_sizes.check(further, name)
@@ -333,14 +333,14 @@ def _splash_words(
     for count in threads:
         if why := splash_sizes.too_many(name, further.data, count):
             top.fail("threads", count, why)
-    # An experiment always measures what threads wait for.
+    # An experiment always measures the waits of threads.
     return (*splash_sizes.size_words(further.data), "--profile")
 
 
 def _check_shares(
     top: TomlTable, table: TomlTable, name: str, threads: int, options: Mapping[str, int]
 ) -> None:
-    """Can the threads share the work evenly? The benchmark would refuse too, but in the guest."""
+    """Can the threads share the work evenly? The benchmark checks it too, but in the guest."""
     if name in PAIRED:
         if threads % 2:
             top.fail("threads", threads, f"{name} pairs its threads: an even number")
@@ -354,7 +354,8 @@ def _check_shares(
 
 
 def _options(table: TomlTable, inherited: Mapping[str, int], keys: Sequence[str]) -> dict[str, int]:
-    """The benchmark's `--name=value` options: the table's own over the inherited ones."""
+    """The benchmark's `--name=value` options: the table's own, and the inherited ones that it does
+    not set."""
     table.only(*keys)
     options = dict(inherited)
     for key in ("iterations", "warmup"):

@@ -15,7 +15,7 @@ from fastlab.plan import presets
 
 
 def workload_argv(workload: Workload, seed: int, program: Path | None = None) -> list[str]:
-    """The benchmark's command line: of this program, or of the one inside the guest."""
+    """The benchmark's command line, of `program` or of the program inside the guest."""
     return [
         str(program or f"/bin/{workload.benchmark}"),
         "--threads",
@@ -28,7 +28,7 @@ def workload_argv(workload: Workload, seed: int, program: Path | None = None) ->
 
 
 def benchmark_result(lines: Iterable[str]) -> Mapping[str, Any] | None:
-    """The JSON object among the lines of a benchmark's output; None if there is no whole one."""
+    """The JSON object among the lines of a benchmark's output; None: no complete object."""
     for line in lines:
         if line.startswith("{"):
             try:
@@ -40,11 +40,11 @@ def benchmark_result(lines: Iterable[str]) -> Mapping[str, Any] | None:
 
 
 def run_key(run: Run, kernel_id: str, tools_id: str, attribute: bool = False) -> str:
-    """The identity of a finished run: equal keys mean that making it again would change nothing.
+    """The identity of a finished run: with an equal key, a new run would give the same result.
 
     `kernel_id` stands for the kernel, `tools_id` for everything else that takes part (QEMU, plugin,
-    benchmarks, init). With `attribute` the run leaves a file more. The experiment's name, watchdogs
-    and other runs are not part of it.
+    benchmarks, init). With `attribute` the run writes one more file. The experiment's name,
+    watchdogs and other runs do not change the key.
     """
     identity = {
         "schema": SCHEMA_VERSION,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Combinations of values: all of them, or a fraction in which each value meets each other.
+"""Combinations of values: all of them, or a fraction in which each pair of values occurs.
 
 The fraction is that of a Latin square: every value has its number on its axis, from 0, and a
-combination is taken when the sum of its numbers is a multiple of N. So what is taken is spread
-evenly: of combinations that differ by steps of one axis, every N-th.
+combination is taken if the sum of its numbers is a multiple of N. The combinations are spread
+evenly: along each axis, every N-th is taken.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fraction(axes: Mapping[str, Sequence[Value]], n: int) -> list[Combination]:
 def never_meet(
     axes: Mapping[str, Sequence[Value]], chosen: Sequence[Combination]
 ) -> tuple[tuple[str, Value], tuple[str, Value]] | None:
-    """Two values of different axes that no combination has; None if there are none."""
+    """Two values of different axes that no combination has together; None: there are none."""
     for first, other in combinations(axes, 2):
         met = {(combination[first], combination[other]) for combination in chosen}
         for pair in product(axes[first], axes[other]):

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An A/B experiment on a real machine: what is fixed before the first run, and its raw samples.
+"""The plan of an A/B experiment on a real machine, fixed before the first run, and its raw samples.
 
-A comparison is made of blocks, each of four runs in the order ABBA or BAAB, A being the baseline
-and B a variant: what drifts steadily during a block is the same on both sides. Which of the two
-orders a block has is random, so that what only the first or the last run of a block meets falls
-on either side by chance. The blocks in which the baseline stands against itself are the
-calibration.
+A comparison consists of blocks of four runs in the order ABBA or BAAB; A is the baseline and B a
+variant. A steady drift during a block affects both sides alike. The order of each block is random,
+so an effect that only the first or the last run of a block meets falls on either side by chance. In
+the blocks of the calibration the baseline is compared with itself.
 
-Where the variants run on two kernels, a boot is part of a block: its order is AABB or BBAA, each
-side in a boot of its own, that no other block of the comparison shares. What a boot happens to be
-like is then in every block anew, those of the calibration too, and so in the noise.
+If the variants run on two kernels, a boot is part of a block: the order is AABB or BBAA, and each
+side has a boot of its own, which no other block of the comparison shares. The effect of a boot then
+varies from block to block, also in the calibration, and is part of the noise.
 
-No run counts more than the CPU can count at once: each place in a block is a run for each group of
-events (Plan.groups), one after the other, and a metric is that of the runs that count it. In each
-calibration block two more runs count nothing, one behind the runs of its first place and one before
-those of its last. What counting does to the elapsed time is seen in them.
+A run counts no more events than the CPU counts at once: each place in a block is a run for each
+group of events (Plan.groups), one after the other. A metric is taken from the runs that count it.
+Each calibration block has two more runs that count nothing, one behind the runs of its first place
+and one before the runs of its last place. They show how counting changes the elapsed time.
 
-The backends `perf`, `soft` and `kvm` append a PairedRow for each Slot to runs.jsonl.
+The backends `perf`, `soft` and `kvm` append a PairedRow to runs.jsonl for each Slot.
 """
 
 from __future__ import annotations
@@ -34,31 +33,30 @@ from fastlab.plan.rows import Row, latest, value
 
 Label = Literal["A", "B"]
 ORDERS: tuple[tuple[Label, ...], ...] = (("A", "B", "B", "A"), ("B", "A", "A", "B"))
-# Of two kernels. Each side is one boot; a third one for each block would buy less than more blocks.
+# The orders for two kernels. Each side is one boot; more blocks are worth more than a third boot.
 BOOT_ORDERS: tuple[tuple[Label, ...], ...] = (("A", "A", "B", "B"), ("B", "B", "A", "A"))
 BLOCK = 4
 
-# What the kernel counts without hardware counters, by fast-stat's word for all of it.
+# fast-stat's word for all events that the kernel counts without hardware counters.
 SOFTWARE = "software"
-# fast-stat's word for a run that only takes its time.
+# fast-stat's word for a run that only measures time.
 NOTHING = "none"
 
-# The backend whose every run is a guest of its own: there two kernels take turns as policies do.
+# The backend in which every run is a guest: two kernels can take turns within a block.
 GUESTS = "kvm"
-# The backends that have hardware counters, where the machine has them.
+# Backends with hardware counters, if the machine has them.
 COUNTING = ("perf", GUESTS)
 
 
 class PairedRow(Row):
-    """A run of a block. `policy` and `kernel` are those of its side; `pair` names the variant that
-    stands against the baseline in this block, in a calibration block the baseline itself. `events`
-    is what fast-stat was asked to count, and `others` says why others may have run on the CPUs that
-    it counted, if they may. `boot` is the kernel's boot_id. `knobs` are all that the running
-    kernel has.
+    """A run of a block. `policy` and `kernel` belong to its side. `pair` names the variant that
+    this block compares with the baseline; in a calibration block it names the baseline. `events` is
+    what fast-stat counted. `others` says why other programs may have run on the counted CPUs; None:
+    they did not. `boot` is the kernel's boot_id. `knobs` are all knobs of the running kernel.
 
-    `circumstances` are a record of plan.circumstances. `latency` is that of a run of its own, made
-    after the one that all other fields are of. `latency_missing` says of those of LATENCIES that it
-    lacks why they were not measured.
+    `circumstances` is a record of plan.circumstances. `latency` comes from a separate run, made
+    after the run of all other fields. `latency_missing` has the reason for each of LATENCIES that
+    was not measured.
     """
 
     pair: str
@@ -76,12 +74,12 @@ class PairedRow(Row):
 class Plan:
     """Fixed before the first run. `primary` is the metric that the experiment is about.
 
-    `effect_pct` is the smallest effect worth finding: the calibration says how many blocks that
-    takes, up to `max_blocks`. It is one number for the whole experiment, and no result changes it.
+    `effect_pct` is the smallest effect worth finding. The calibration computes the number of blocks
+    for it, at most `max_blocks`: one number for the whole experiment, which no result changes.
     `boots`: the variants run on two kernels, and a boot is part of a block. `groups` are lists of
-    events as fast-stat takes them, and a run counts one of them; times are those of the first's
-    runs. `latencies`: a second run follows each of these, and measures them. `cpu_list` has the
-    machine's CPUs that all runs are kept to; None in plans of before that was looked at.
+    events as fast-stat takes them; a run counts one group, and times come from runs of the first
+    group. `latencies`: a second run after each run of the first group measures latencies.
+    `cpu_list` has the CPUs to which all runs are confined; None in older plans.
     """
 
     name: str
@@ -102,7 +100,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Slot:
-    """One run to make: `side` B runs the variant `pair`, A the baseline. `events` are counted."""
+    """A run to make: side B runs the variant `pair`, side A the baseline. `events` are counted."""
 
     workload: Workload
     pair: str
@@ -113,7 +111,7 @@ class Slot:
 
     @property
     def key(self) -> str:
-        """Its row's. The plan, which does not change, says everything else."""
+        """The key of the slot's row. The plan, which does not change, has everything else."""
         load = self.workload
         words = (load.benchmark, load.threads, self.pair, self.block, self.position)
         return "-".join(map(str, words))
@@ -121,7 +119,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A plan and the rows made for it, good and bad; of a run that was made again only the last."""
+    """A plan and its rows, good and bad; only the last row of a repeated run."""
 
     plan: Plan
     rows: tuple[PairedRow, ...]
@@ -136,8 +134,8 @@ class Dataset:
         ]
 
     def by_events(self, workload: Workload, pair: str) -> dict[str, list[PairedRow]]:
-        """The rows of one comparison, by what their runs counted; each of the plan's groups is
-        there."""
+        """The rows of one comparison by the group of events that their runs counted. Every group of
+        the plan has an entry."""
         by_group: dict[str, list[PairedRow]] = {
             events: [] for events in (*self.plan.groups, NOTHING)
         }
@@ -147,8 +145,8 @@ class Dataset:
 
 
 def make_plan(experiment: Experiment, backend: str) -> Plan:
-    """The plan of an experiment's A/B. Raises FastError where the primary metric is not one, and
-    for what only the simulation has."""
+    """The plan of an experiment's A/B comparison. Raises FastError if the backend does not measure
+    the primary metric, and for features that only the simulation has."""
     if experiment.matrix:
         raise FastError(
             f"a [matrix] is for the simulation: backend {backend} has one machine; leave it out "
@@ -191,7 +189,8 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
 
 
 def with_groups(plan: Plan, groups: Sequence[str]) -> Plan:
-    """The plan with what can be counted here. Raises FastError if that lacks the primary metric."""
+    """The plan with the groups that can be counted here. Raises FastError if none has the primary
+    metric."""
     counted = replace(plan, groups=tuple(groups))
     if events_of(counted, plan.primary) is None:
         raise FastError(
@@ -202,7 +201,7 @@ def with_groups(plan: Plan, groups: Sequence[str]) -> Plan:
 
 
 def events_of(plan: Plan, metric: str) -> str | None:
-    """The group whose runs a metric is taken from; None: no run counts it."""
+    """The group whose runs have the metric; None: no run counts it."""
     if NAMED[metric].source == "kernel":
         return next((group for group in plan.groups if SOFTWARE in group.split(",")), None)
     if metric not in HARDWARE:
@@ -212,18 +211,18 @@ def events_of(plan: Plan, metric: str) -> str | None:
 
 
 def slots(plan: Plan, pairs: Iterable[str], blocks: int) -> Iterator[Slot]:
-    """The runs of so many blocks of each pair and workload, in the order to make them.
+    """The runs of the first `blocks` blocks of each pair and workload, in the order to make them.
 
-    Blocks vary slowest: an experiment that is interrupted has as much of everything.
+    Blocks vary slowest: an interrupted experiment has equally many of each comparison.
     """
     names = tuple(pairs)
     for block in range(blocks):
         for workload in plan.workloads:
             for pair in names:
-                # Of its own seed: what else is planned does not change a block's order.
+                # A seed for each block: its order does not depend on the rest of the plan.
                 where = f"{plan.seed} {workload.benchmark} {workload.threads} {pair} {block}"
                 if plan.boots:
-                    # The same for all comparisons, so that they share their boots.
+                    # All comparisons have the same order, and share their boots.
                     where = f"{plan.seed} {block}"
                 order = random.Random(where).choice(BOOT_ORDERS if plan.boots else ORDERS)
                 runs = _runs(plan, order, calibrating=pair == plan.baseline)
@@ -232,8 +231,8 @@ def slots(plan: Plan, pairs: Iterable[str], blocks: int) -> Iterator[Slot]:
 
 
 def _runs(plan: Plan, order: Sequence[Label], calibrating: bool) -> Iterator[tuple[Label, str]]:
-    """A block's runs. What drifts steadily is the same for those that count nothing, too, and where
-    each side is a boot, each boot has one."""
+    """The runs of a block. Runs that count nothing stand symmetrically: a steady drift affects both
+    sides alike. Where each side is a boot, each boot has one."""
     for place, label in enumerate(order):
         if calibrating and place == len(order) - 1:
             yield label, NOTHING
@@ -244,7 +243,7 @@ def _runs(plan: Plan, order: Sequence[Label], calibrating: bool) -> Iterator[tup
 
 
 def runs_of_a_block(plan: Plan, pair: str) -> int:
-    """How many they are."""
+    """The number of runs of a block."""
     return sum(1 for _ in _runs(plan, ORDERS[0], calibrating=pair == plan.baseline))
 
 
@@ -254,27 +253,28 @@ def variant_of(plan: Plan, slot: Slot) -> str:
 
 
 def make_dataset(plan: Plan, rows: Iterable[Row]) -> Dataset:
-    """The dataset of the rows of a runs.jsonl. Raises FastError for a row that is no slot's."""
+    """The dataset of the rows of a runs.jsonl. Raises FastError for a row that belongs to no
+    slot."""
     given = list(rows)
     for number, row in enumerate(given, 1):
         missing = PairedRow.__required_keys__ - row.keys()
         if missing or row["backend"] != plan.backend:
             raise FastError(
-                f"run {row['key']} is none of backend {plan.backend}'s blocks"
+                f"run {row['key']} does not belong to backend {plan.backend}"
                 f" (backend {row['backend']}; it lacks {', '.join(sorted(missing)) or 'nothing'}); "
                 "give each backend a results directory of its own"
             )
         why = _misplaced(plan, cast(PairedRow, row))
         if why:
             raise FastError(
-                f"runs.jsonl:{number}: run {row['key']} is none that plan.json has: {why}; delete "
+                f"runs.jsonl:{number}: run {row['key']} is not in plan.json: {why}; delete "
                 "the line (its run is then made again) or restore the file"
             )
     return Dataset(plan, tuple(cast(PairedRow, row) for row in latest(given)))
 
 
 def _misplaced(plan: Plan, row: PairedRow) -> str:
-    """Why a row is no slot's, or "". Blocks beyond those planned are the statistics' to judge."""
+    """Why a row belongs to no slot, or "". The statistics check the number of blocks."""
     workload = Workload(row["benchmark"], row["threads"])
     known = [(planned.benchmark, planned.threads) for planned in plan.workloads]
     if (workload.benchmark, workload.threads) not in known:
@@ -290,11 +290,11 @@ def _misplaced(plan: Plan, row: PairedRow) -> str:
     if position >= runs_of_a_block(plan, pair):
         return f"position is {position}, and a block has {runs_of_a_block(plan, pair)} runs"
     key = Slot(workload, pair, block, position, row["side"], row["events"]).key
-    return "" if row["key"] == key else f"its block and position are those of run {key}"
+    return "" if row["key"] == key else f"its block and position belong to run {key}"
 
 
 def why_missing(rows: Iterable[PairedRow], metric: str) -> str:
-    """Why the metric is not available in those of the runs that lack it, "" if that is unknown."""
+    """Why some of the runs lack the metric; "" if unknown."""
     latency = NAMED[metric].latency
     if not latency:
         return ""
@@ -303,7 +303,8 @@ def why_missing(rows: Iterable[PairedRow], metric: str) -> str:
 
 
 def first_reasons(given: Iterable[str]) -> str:
-    """Two of the reasons, and how many more there are: with numbers in them that may be many."""
+    """Two of the reasons, and the number of further ones: reasons may contain numbers and be
+    many."""
     reasons = list(dict.fromkeys(given))
     more = [f"and {len(reasons) - 2} reasons more"] if len(reasons) > 2 else []
     return "; ".join([*reasons[:2], *more])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""plan.json: what was fixed before an experiment's first run, so that no result changes it; of
-simulations, which are exact whenever they are made, what the last ones were made from."""
+"""plan.json: what was fixed before an experiment's first run, so that no result changes it. For
+simulations, which are exact whenever they are made, it has the inputs of the last ones."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ NAME = "plan.json"
 
 @dataclass(frozen=True)
 class Simulations:
-    """What an experiment's simulations are made from: its cases, variants and seeds, what each of
-    its machines is (rows.machine_record()), and, where it is known, with which builds."""
+    """The inputs of an experiment's simulations: its cases, variants and seeds, the record of each
+    machine (rows.machine_record()), and the builds, if known."""
 
     experiment: Experiment
     machines: Mapping[Machine, Mapping[str, Any]]
@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _Kept:
-    """What every plan has, of a real machine or of simulations."""
+    """The fields of every plan, of a real machine or of simulations."""
 
     schema: int
     backend: str
@@ -54,20 +54,20 @@ class _KeptSimulations(_Kept):
 
 
 def simulations(experiment: Experiment, builds: Builds | None = None) -> Simulations:
-    """With its machines as their presets are now."""
+    """The experiment with its machines as their presets are now."""
     return Simulations(
         experiment, {machine: machine_record(machine) for machine in _every(experiment)}, builds
     )
 
 
 def _every(experiment: Experiment) -> dict[Machine, None]:
-    """Its own machine, and those of its cases, each once."""
+    """The experiment's own machine and those of its cases, each once."""
     return dict.fromkeys((experiment.machine, *experiment.machines))
 
 
 def check_own(directory: Path, name: str, backend: str) -> None:
-    """Raise FastError if the directory has runs, and they are of an experiment of another name or
-    of another backend: that one's files and report would be replaced."""
+    """Raise FastError if the directory has runs of another experiment or another backend, whose
+    files and report would be replaced."""
     rows = directory / "runs.jsonl"
     if not rows.is_file() or not rows.stat().st_size:
         return
@@ -76,24 +76,24 @@ def check_own(directory: Path, name: str, backend: str) -> None:
     try:
         by = json.loads(plan.read_bytes())["backend"]
     except FileNotFoundError:
-        # The oldest results of the simulation have none.
+        # The oldest results of the simulation have no plan.
         by = "sim"
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        # What is wrong with it is said where it is used.
+        # The user of the file reports what is wrong with it.
         by = backend
     if (of, by) == (name, backend):
         return
     raise FastError(
-        f"{directory} has the runs of the experiment {shown(of)}, made by backend {shown(by)}: its "
-        f"report and its plan would be replaced by those of {name}, backend {backend}. Nothing was "
+        f"{directory} has the runs of the experiment {shown(of)}, made by backend {shown(by)}: the "
+        f"report and the plan of {name}, backend {backend}, would replace them. Nothing was "
         "changed; give --output another directory"
     )
 
 
 def keep(directory: Path, plan: Plan, experiment: Experiment, tools_id: str, begun: bool) -> None:
-    """Write the plan before the first run; when some are made (`begun`), it has to be that plan.
+    """Write the plan before the first run. If runs exist (`begun`), the plan must be the same.
 
-    Raises FastError that names what changed.
+    Raises FastError with the changes.
     """
     path = directory / NAME
     now = _document(plan, experiment, tools_id)
@@ -107,26 +107,26 @@ def keep(directory: Path, plan: Plan, experiment: Experiment, tools_id: str, beg
         before: Mapping[str, Any] = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise FastError(
-            f"{path}: cannot be read, but there are runs that were made by it: {error}; {advice}"
+            f"{path}: cannot be read, but runs were made by it: {error}; {advice}"
         ) from error
     names = dict.fromkeys([*before, *now])
     changed = [name for name in names if before.get(name) != now.get(name)]
     if changed:
         told = [f"{name}: {_change(before.get(name), now.get(name))}" for name in changed]
         raise FastError(
-            "\n  ".join([f"{path}: the first runs were planned otherwise:", *told])
-            + f"\nTake the change back, or {advice}"
+            "\n  ".join([f"{path}: the first runs had another plan:", *told])
+            + f"\nUndo the change, or {advice}"
         )
 
 
 def keep_simulations(directory: Path, experiment: Experiment, builds: Builds) -> None:
-    """Write what an experiment's simulations are made from."""
+    """Write the inputs of an experiment's simulations."""
     of = simulations(experiment, builds)
     now = {
         "schema": SCHEMA_VERSION,
         "backend": "sim",
         **asdict(builds),
-        # A preset's file is known by its name, wherever it lay.
+        # A preset's file is recorded by its name, not by its directory.
         "experiment": asdict(_each_machine(experiment, _named)),
         "machines": [dict(record) for record in of.machines.values()],
     }
@@ -134,8 +134,8 @@ def keep_simulations(directory: Path, experiment: Experiment, builds: Builds) ->
 
 
 def load(directory: Path) -> Plan | Simulations | None:
-    """What was kept; None if nothing was, as in the oldest results of the simulation. Older ones
-    say no more than their builds: the experiment is what its file says now."""
+    """The kept plan; None for the oldest results of the simulation, which have none. Older plans of
+    simulations have only the builds: the experiment is taken from its file."""
     path = directory / NAME
     try:
         text = path.read_bytes()
@@ -167,7 +167,7 @@ def load(directory: Path) -> Plan | Simulations | None:
 
 
 def _parsed(kind: type[_T], text: bytes) -> _T:
-    """Of a document that may have more in it. Raises ValueError."""
+    """The fields of a document that may have more of them. Raises ValueError."""
     # `fast doctor` needs no package.
     import msgspec
 
@@ -199,8 +199,8 @@ def _named(machine: Machine) -> Machine:
 
 
 def _document(plan: Plan, experiment: Experiment, tools_id: str) -> dict[str, Any]:
-    """The plan; `kernels` has each variant's side, `tools` stands for all programs, and `machine`
-    is the guest."""
+    """The plan as a document. `kernels` has each variant's kernel, `tools` stands for all programs,
+    and `machine` is the guest."""
     document = {
         "schema": SCHEMA_VERSION,
         **asdict(plan),
@@ -213,7 +213,7 @@ def _document(plan: Plan, experiment: Experiment, tools_id: str) -> dict[str, An
     }
     if plan.backend == GUESTS:
         document["machine"] = guest_record(experiment.machine)
-    # As it comes back from the file.
+    # The same types as read from the file.
     parsed: dict[str, Any] = json.loads(json.dumps(document))
     return parsed
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The machines that the cache model can be: the files that its plugin reads, too.
+"""The machines of the cache model: the files that its plugin reads, too.
 
-What a key means: userspace/cachesim/cachesim.h and Documentation/cache-model.rst. Ranges that do
-not concern this package are the plugin's to check.
+The keys are explained in userspace/cachesim/cachesim.h and Documentation/cache-model.rst. The
+plugin checks the ranges that do not concern this package.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from fastlab.base.lookup import closest
 from fastlab.base.model import Experiment, FastError
 
 DIRECTORY = Path(__file__).resolve().parents[3] / "userspace/cachesim/presets"
-# It has every key that there is, and each is needed.
+# This preset has every key, and every key is required.
 COMPLETE = "rx4640"
 
 # As userspace/cachesim/cachesim.h has it.
 MAX_CPUS = 64
-# In one piece, as its plugin wants it: QEMU has the rest above 4 GB.
+# The plugin needs the memory in one piece; QEMU puts the rest above 4 GB.
 MAX_MEMORY_MB = 3072
 _NAME = re.compile(r"[a-z0-9_.-]{1,31}")
 LEAST_PAUSE = 10
@@ -43,11 +43,11 @@ _RANGES = {
 
 @dataclass(frozen=True)
 class Preset:
-    """A machine. `cpi` is hundredths of a cycle; `pause`, `wakeup` and `interrupt` are
+    """A machine. `cpi` is in hundredths of a cycle; `pause`, `wakeup` and `interrupt` are in
     cycles.
 
-    Its CPUs form `clusters` of equal size or, where that is 0, clusters of `cluster_cpus`; those
-    of a cluster have an L3 in common if it is `shared`. `id` stands for all that the file says.
+    Its CPUs form `clusters` of equal size or, where that is 0, clusters of `cluster_cpus`. The CPUs
+    of a cluster have a common L3 if it is `shared`. `id` is a digest of the file's content.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Preset:
     interrupt: int
 
     def shares_l3(self, cpus: int) -> bool:
-        """Do some of so many CPUs have an L3 in common? Raises FastError as l3s() does."""
+        """Do CPUs share an L3 if the machine has `cpus` CPUs? Raises FastError as l3s() does."""
         return self.l3s(cpus) < cpus
 
     def l3s(self, cpus: int) -> int:
-        """How many L3s so many CPUs have, all shared by equally many.
+        """The number of L3s of `cpus` CPUs, each shared by equally many.
 
-        Raises FastError where they are not: neither QEMU nor Linux could be told.
+        Raises FastError if the shares are unequal, which neither QEMU nor Linux can represent.
         """
         if not self.shared:
             return cpus
@@ -88,7 +88,7 @@ class Preset:
 
 
 def check_memory(experiment: Experiment) -> None:
-    """Raises FastError where no simulated machine has as much."""
+    """Raise FastError if the machine has more memory than a simulated one can have."""
     asked = experiment.machine.memory_mb
     if asked > MAX_MEMORY_MB:
         raise FastError(
@@ -104,9 +104,9 @@ def names() -> tuple[str, ...]:
 
 
 def load(preset: str | Path) -> Preset:
-    """The preset of this built-in name, or in this file; a file's name ends in .toml.
+    """The preset with this built-in name, or in this file, whose name ends in .toml.
 
-    Raises FastError that says what is wrong with it, and where.
+    Raises FastError with the file and the error.
     """
     if str(preset).endswith(".toml"):
         path = Path(preset)
@@ -117,7 +117,7 @@ def load(preset: str | Path) -> Preset:
         path = DIRECTORY / f"{preset}.toml"
         if str(preset) not in names():
             raise FastError(
-                f"there is no preset {preset}{closest(str(preset), names())}; allowed: "
+                f"no preset {preset}{closest(str(preset), names())}; allowed: "
                 f"{', '.join(names())}, or a file whose name ends in .toml"
             )
         data = _read(path)
@@ -132,7 +132,7 @@ def load(preset: str | Path) -> Preset:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The dotted keys and values of the file, checked."""
+    """The checked keys, dotted, and values of the file."""
     data = _flat(path)
     complete = _flat(DIRECTORY / f"{COMPLETE}.toml")
     for key, value in data.items():

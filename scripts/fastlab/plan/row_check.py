@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Rows that cannot be: what is in a results directory may have been edited, or made by others."""
+"""Detects impossible rows: a results directory may come from another machine, or may have been
+edited."""
 
 from __future__ import annotations
 
@@ -13,15 +14,15 @@ from fastlab.plan.circumstances import from_record
 from fastlab.plan.paired_plan import PairedRow
 from fastlab.plan.rows import Row, RunLock
 
-# Counted on a real machine and compared nowhere.
+# page_faults is counted on a real machine and compared nowhere.
 COUNTERS = (*NAMED, "page_faults")
 LARGEST = 2**64
-# Fairness is none: it lies between 0 and 1.
+# Not fairness, which lies between 0 and 1.
 _COUNTS = {"threads", "seed", "duration", *(NAMED.keys() & Row.__required_keys__)} - {"fairness"}
 
 
 def impossible(row: Mapping[str, Any]) -> str:
-    """What of a row cannot be, or "". Its fields are there."""
+    """Why a row is impossible, or "". All fields exist."""
     return next(_impossible(row), "")
 
 
@@ -42,7 +43,7 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
     for name in sorted(_COUNTS):
         yield from _no_count(name, row[name])
     if row["status"] == "ok" and row["elapsed_ns"] == 0:
-        yield "elapsed_ns is 0, and a run takes time"
+        yield "elapsed_ns is 0; allowed: more than 0"
     for name in ("threads", "seed"):
         if (f"--{name}", str(row[name])) not in zip(row["argv"], row["argv"][1:], strict=False):
             yield f"{name} is {row[name]}, and argv says {' '.join(row['argv'])}"
@@ -66,7 +67,7 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_a_block(row: Mapping[str, Any]) -> Iterator[str]:
-    """What only rows of a real machine have."""
+    """Checks of fields that only rows of a real machine have."""
     for name in ("block", "position"):
         yield from _no_count(name, row[name])
     try:
@@ -78,7 +79,7 @@ def _of_a_block(row: Mapping[str, Any]) -> Iterator[str]:
     for name, histogram in row.get("latency", {}).items():
         for bucket in histogram:
             if len(bucket) != 2:
-                yield f"a bucket of {name} is {shown(bucket)}, and it is an end and a number"
+                yield f"a bucket of {name} is {shown(bucket)}; allowed: an end and a number"
             for number in bucket:
                 yield from _no_count(f"a bucket of {name}", number)
 
@@ -100,7 +101,7 @@ def _counter(name: str, counter: Mapping[str, Any]) -> Iterator[str]:
 
 def _lock(lock: Mapping[str, Any]) -> Iterator[str]:
     if not lock.keys() <= RunLock.__annotations__.keys():
-        yield f"a lock is {lock!r}, and has not what a lock has"
+        yield f"a lock is {lock!r}, with fields that no lock has"
     for name, figure in lock.items():
         if name == "name" or name.endswith("_in"):
             continue
@@ -111,4 +112,4 @@ def _lock(lock: Mapping[str, Any]) -> Iterator[str]:
 
 def _no_count(name: str, value: float | None) -> Iterator[str]:
     if value is not None and not 0 <= value < LARGEST:
-        yield f"{name} is {shown(value)}, and it is counted from 0, in 64 bits"
+        yield f"{name} is {shown(value)}; allowed: 0 to 2^64 - 1"

@@ -15,8 +15,8 @@ from fastlab.plan.rows import Counter, Row, Status, Waits, fired, kernel_id
 
 @dataclass(frozen=True)
 class Measured:
-    """What a backend measured in a run. `machine` says where, `complaint` why it cannot be trusted,
-    "" if it can."""
+    """What a backend measured in a run, and on which machine. `complaint` says why the measurement
+    is invalid, or is ""."""
 
     backend: str
     machine: dict[str, Any]
@@ -30,7 +30,8 @@ class Measured:
 def simulated(
     machine: Machine, document: Mapping[str, Any] | None, output: Mapping[str, Any] | None
 ) -> Measured:
-    """By the plugin's JSON document; `output` is the benchmark's. None: there was none."""
+    """The measurement in the plugin's JSON document; `output` is the benchmark's document. None:
+    there was none."""
     document = document or {}
     elapsed = elapsed_ns(document)
     iterations = (output or {}).get("iterations")
@@ -47,9 +48,9 @@ def simulated(
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended. `output` is the benchmark's JSON object, `mechanism` what the kernel counted
-    meanwhile, `exit_status` the benchmark's; each None if there was none. `duration` is host
-    seconds. `failure` says what the executor saw go wrong (a hang, a panic)."""
+    """How a run ended. `output` is the benchmark's JSON object, `mechanism` the kernel's counters
+    over the run, `exit_status` the benchmark's; None: there was none. `duration` is in host
+    seconds. `failure` is what the executor saw, such as a hang or a panic."""
 
     output: Mapping[str, Any] | None
     mechanism: Mapping[str, int] | None
@@ -68,7 +69,7 @@ def build_row(
     tools_id: str,
     ending: Ending,
 ) -> Row:
-    """Make a run's row and judge it; `argv` is the benchmark's."""
+    """Make a run's row with its status. `argv` is the benchmark's command line."""
     output = ending.output or {}
     status, reason = how_it_ended(run, ending, measured.complaint)
     row = Row(
@@ -110,11 +111,11 @@ def build_row(
 
 
 def how_it_ended(run: Run, ending: Ending, complaint: str) -> tuple[Status, str]:
-    """The run's status, and why it is not ok; `complaint` is the backend's.
+    """The run's status, and the reason if it is not ok. `complaint` is the backend's.
 
-    "failed": there is nothing to trust. "invalid": it ran, but not what its variant says: FAST
-    fired with the policy off, or has no counters. Neither enters a comparison. That FAST never
-    fired says nothing of one run: never_fired().
+    failed: the measurement cannot be trusted. invalid: the run was not what its variant says: FAST
+    fired with the policy off, or has no counters. Neither is compared. That FAST never fired is
+    judged for a whole arm: never_fired().
     """
     reason = ending.failure or _failure(run, ending.output or {}, ending.exit_status) or complaint
     if reason:
@@ -124,8 +125,8 @@ def how_it_ended(run: Run, ending: Ending, complaint: str) -> tuple[Status, str]
 
 
 def elapsed_ns(document: Mapping[str, Any]) -> int | None:
-    """The region's length by the modelled machine's own clock, to which no clock of the guest's
-    adds its rounding. None: the document does not say."""
+    """The region's length by the modelled machine's clock, which is more exact than any clock of
+    the guest. None: the document does not have it."""
     cycles, mhz = document.get("elapsed_cycles"), document.get("mhz")
     return round(cycles * 1000 / mhz) if cycles and mhz else None
 
@@ -136,7 +137,7 @@ def machine_record(machine: Machine) -> dict[str, Any]:
 
 
 def guest_record(machine: Machine) -> dict[str, Any]:
-    """What of the machine a guest has, too, that KVM executes: its sockets are the preset's."""
+    """The machine's fields that a KVM guest has, too: its sockets follow the preset."""
     return {
         "cpus": machine.cpus,
         "memory_mb": machine.memory_mb,
@@ -162,7 +163,7 @@ def _failure(run: Run, output: Mapping[str, Any], exit_status: int | None) -> st
     }
     for name, value in asked.items():
         if output.get(name) != value:
-            return f"the benchmark reports {name} {output.get(name)}, asked was {value}"
+            return f"the benchmark reports {name} {output.get(name)}, not {value}"
     if output.get("check") != "ok":
         return f"the benchmark reports check {output.get('check')}, neither ok nor failed"
     return ""
@@ -174,7 +175,7 @@ def _complaint(machine: Machine, document: Mapping[str, Any]) -> str:
         return "the cache model wrote no document: did the region of interest begin and end?"
     for name, value in {"preset": machine.preset_name, "cpus": machine.cpus}.items():
         if document.get(name) != value:
-            return f"the cache model reports {name} {document.get(name)}, asked was {value}"
+            return f"the cache model reports {name} {document.get(name)}, not {value}"
     for name in ("elapsed_cycles", "mhz"):
         if not document.get(name):
             return f"the cache model's document lacks {name}"

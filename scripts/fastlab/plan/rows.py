@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One row per run: what a backend measured, and how the run is judged."""
+"""One row per run: its types, its values, and the check that FAST acted."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class _EveryCounter(TypedDict):
 
 
 class Counter(_EveryCounter, total=False):
-    """One counter over the region of interest. The simulation tells user and kernel apart, and has
-    the idle loop in none of the three."""
+    """A counter over the region of interest. The simulation splits it into user and kernel; the
+    idle loop is in none of the three."""
 
     user: int
     kernel: int
@@ -36,16 +36,17 @@ class KernelId(TypedDict):
 
 @dataclass(frozen=True)
 class Builds:
-    """What makes an experiment's simulations: a kernel by the name that variants give, and the id
-    of all the rest."""
+    """The builds of an experiment's simulations: kernels by the name that variants give, and the id
+    of everything else."""
 
     kernels: Mapping[str, KernelId]
     tools: str
 
 
 class Waits(TypedDict):
-    """What a SPLASH-2 program's threads did at locks, barriers and flags, of all threads together;
-    `contended` of the locks were not free. Nanoseconds are the guest's."""
+    """What the threads of a SPLASH-2 program did at locks, barriers and flags, summed over the
+    threads. `contended` counts the locks that were taken after a wait. Times are in ns of the
+    guest's clock."""
 
     locks: int
     barriers: int
@@ -57,16 +58,16 @@ class Waits(TypedDict):
 
 
 class Spans(TypedDict):
-    """How many spans of modelled time, and their sum."""
+    """A number of spans of modelled time, and their sum."""
 
     count: int
     ns: int
 
 
 class _EveryRunLock(TypedDict):
-    """A lock of the workload's in a run, by its futex. `name` is the same in every run: that of the
-    object which it is, or where in the heap it lies; `taken_in` and `released_in` are functions
-    that were seen to. Documentation/cache-model.rst, "Futexes", has what the numbers are."""
+    """A lock of the workload in a run, identified by its futex. `name` is the same in every run:
+    the object's name, or its place in the heap. `taken_in` and `released_in` are the functions that
+    took and released it. Documentation/cache-model.rst, "Futexes", explains the numbers."""
 
     name: str
     taken_in: list[str]
@@ -84,8 +85,8 @@ class _EveryRunLock(TypedDict):
 
 
 class RunLock(_EveryRunLock, total=False):
-    """And, where runs are attributed, the places that have allocated the memory it lies in, if it
-    is known: functions, with file and line of the call if they have them."""
+    """With attribution, also the places that allocated the lock's memory, if known: functions, with
+    file and line of the call if available."""
 
     allocated_in: list[str]
 
@@ -125,11 +126,11 @@ class _EveryRow(TypedDict):
 
 
 class Row(_EveryRow, total=False):
-    """And what only some workloads, or only one kind of machine, tell. Of each of LATENCIES the
-    simulation's `latencies` have their number, `count`, and mean and percentiles in ns, None of
-    none (Documentation/latency.rst); a real machine's `latency` has a histogram: pairs of a
-    bucket's upper end in ns and the number of events in it. `locks` are the simulation's, those of
-    most hand-offs first."""
+    """Fields that only some workloads, or only one kind of machine, have. `latencies` (simulation)
+    has for each of LATENCIES the number of events, `count`, and mean and percentiles in ns, None
+    without events (Documentation/latency.rst). `latency` (real machine) has a histogram: pairs of a
+    bucket's upper end in ns and its number of events. `locks` (simulation) are the locks with most
+    hand-offs, the first with most."""
 
     profile: Waits
     latencies: dict[str, dict[str, int | None]]
@@ -146,7 +147,7 @@ def kernel_id(kernel: Kernel) -> KernelId:
 
 
 def builds_of(kernels: Mapping[str, Kernel], tools_id: str) -> Builds:
-    """Of kernels by the name that variants give."""
+    """The builds of kernels by the name that variants give."""
     return Builds({name: kernel_id(kernel) for name, kernel in kernels.items()}, tools_id)
 
 
@@ -156,8 +157,8 @@ def fired(mechanism: Mapping[str, int] | None) -> int:
 
 
 def without_silent(rows: Iterable[AnyRow], arm: Callable[[AnyRow], Hashable]) -> list[AnyRow]:
-    """The rows, those invalid in whose whole arm, such as a variant's runs of a workload, FAST
-    never fired."""
+    """The rows. If FAST never fired in a whole arm, such as a variant's runs of a workload, the
+    arm's rows become invalid."""
     given = list(rows)
     arms: dict[Hashable, list[AnyRow]] = {}
     for row in given:
@@ -172,24 +173,25 @@ def without_silent(rows: Iterable[AnyRow], arm: Callable[[AnyRow], Hashable]) ->
 
 
 def never_fired(rows: Iterable[Row]) -> str:
-    """Why all runs of a variant and workload say nothing about that variant, or "".
+    """Why all runs of a variant and workload say nothing about the variant, or "".
 
-    They do not if FAST fired in none. A run among others in which there was nothing to act on is
-    as good as they are; to leave it out would be to choose runs by what came of them.
+    That is so if FAST fired in none of them. A single run without any event for FAST is a valid
+    run: leaving it out would select runs by their result.
     """
     good = [row for row in rows if row["status"] == "ok"]
-    # To leave every thread where it would be is a decision of adaptive's, too.
+    # adaptive may decide to move no thread.
     if not good or good[0]["policy"] in ("off", "adaptive"):
         return ""
     if any(fired(row["mechanism"]) for row in good):
         return ""
     if all((row["mechanism"] or {}).get(HINTS) == 0 for row in good):
-        return "FAST never fired: nothing to act on, no wake-up was of one thread (hint_set = 0)"
+        return "FAST never fired: no wake-up of exactly one thread (hint_set = 0)"
     return f"FAST never fired: {' + '.join(FIRED)} = 0 with policy {good[0]['policy']}"
 
 
 def value(row: Row, name: str) -> float | None:
-    """A run's value of a metric, user and kernel together (section 3.1); None: not available."""
+    """A run's value of a metric, user and kernel together (section 3.1 of the paper); None: not
+    available."""
     metric = NAMED[name]
     if metric.ratio:
         part, whole = (value(row, counter) for counter in metric.ratio)
@@ -206,7 +208,7 @@ def value(row: Row, name: str) -> float | None:
 
 
 def _latency(row: Row, name: str) -> float | None:
-    """Of a real machine's row, which has a histogram, or of the simulation's, which has figures."""
+    """The latency from a real machine's histogram, or from the simulation's figures."""
     metric = NAMED[name]
     figure = name.removeprefix(f"{metric.latency}_")
     if "latency" in row:
@@ -215,7 +217,8 @@ def _latency(row: Row, name: str) -> float | None:
 
 
 def percentile(histogram: Iterable[Sequence[int]], thousandths: int) -> float | None:
-    """The upper end of the bucket that so many thousandths of all events do not exceed."""
+    """The upper end of the first bucket that, with all buckets before it, holds `thousandths` of
+    the events."""
     buckets = sorted((end, count) for end, count in histogram if count)
     total = sum(count for _, count in buckets)
     seen = 0
@@ -227,21 +230,19 @@ def percentile(histogram: Iterable[Sequence[int]], thousandths: int) -> float | 
 
 
 def latest(rows: Iterable[Row]) -> list[Row]:
-    """One row per key: a repeated run (a failed one made again) replaces the earlier row."""
+    """One row per key: the row of a repeated run replaces the earlier one."""
     return list({row["key"]: row for row in rows}.values())
 
 
 def finished_keys(rows: Iterable[Row]) -> set[str]:
-    """Runs not to be made again. A failed run is tried again: the next one may not hang."""
+    """Keys of runs that need not be made again. A failed run is repeated: it may not hang again."""
     return {row["key"] for row in latest(rows) if row["status"] != "failed"}
 
 
 def counters_digest(rows: Iterable[Row]) -> str:
-    """SHA-256 of all that the same inputs must give again: everything but the host's duration.
-
-    And but what made the runs, which `key` and `tools` stand for: another QEMU that counts the same
-    gives the same digest.
-    """
+    """SHA-256 of everything that equal inputs must reproduce: all fields but the host's duration,
+    and the fields that identify the tools, `key` and `tools`. Another QEMU that counts the same
+    gives the same digest."""
     beside = {"duration", "key", "tools"}
     lines = sorted(
         json.dumps({name: v for name, v in row.items() if name not in beside}, sort_keys=True)

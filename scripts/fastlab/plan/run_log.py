@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""runs.jsonl, the raw results: a row per run, appended; no crash loses a finished one."""
+"""runs.jsonl, the raw results: one row per run, appended. A crash loses no finished run."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from fastlab.base.model import SCHEMA_VERSION, FastError
 from fastlab.plan.row_check import impossible
 from fastlab.plan.rows import Row
 
-# What to do about a line that is no row.
+# What to do about a line that is not a row.
 _CURE = "delete the line (its run is then made again) or restore the file"
 
 
 def read_rows(path: Path) -> tuple[list[Row], str]:
-    """The rows of a runs.jsonl, oldest first, and a warning ("" if none) about a dropped last line.
+    """The rows of a runs.jsonl, oldest first, and a warning about a dropped last line, or "".
 
-    A last line that does not end was being written when its writer was killed. Any other line
-    that is no row is an error. May be called while another process appends.
+    A last line without a newline was being written when its writer was killed. Any other line that
+    is not a row is an error. May be called while another process appends.
     """
     try:
         data = path.read_bytes()
@@ -35,15 +35,15 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
 
 
 def _parse(path: Path, data: bytes) -> tuple[list[Row], int, str]:
-    """The rows in `data`, how many of its bytes are whole rows, and a warning or ""."""
+    """The rows in `data`, the number of bytes of complete rows, and a warning or ""."""
     rows: list[Row] = []
     good = 0
-    # What follows the last newline is empty, unless the last row was cut short.
+    # The text behind the last newline is empty unless the last row was cut short.
     *lines, torn = data.split(b"\n")
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
-        # Of brackets in brackets, thousands deep.
+        # RecursionError: thousands of nested brackets.
         except (ValueError, RecursionError) as error:
             raise FastError(f"{path}:{number}: not a row: {error}; {_CURE}") from error
         rows.append(_checked(path, number, row))
@@ -71,10 +71,10 @@ def _checked(path: Path, number: int, row: Any) -> Row:
 
 
 class RunLog:
-    """runs.jsonl open for appending, by one process at a time (a context manager).
+    """runs.jsonl, open for appending by one process at a time (a context manager).
 
-    `rows` are those already there, `warning` tells of a torn last line, which is cut off.
-    Not thread-safe.
+    `rows` are the existing rows; `warning` is about a torn last line, which is cut off. Not
+    thread-safe.
     """
 
     def __init__(self, path: Path) -> None:
@@ -96,7 +96,7 @@ class RunLog:
 
     @staticmethod
     def begin_anew(directory: Path) -> None:
-        """Forget the runs that are there."""
+        """Remove the existing runs."""
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "runs.jsonl").unlink(missing_ok=True)
 
@@ -110,7 +110,7 @@ class RunLog:
             ) from error
 
     def append(self, row: Row) -> None:
-        """Add a row and wait until the disk has it. On any error the file is as it was before."""
+        """Append a row and sync it to the disk. After an error the file is unchanged."""
         line = json.dumps(row, sort_keys=True, allow_nan=False).encode() + b"\n"
         before = os.fstat(self._fd).st_size
         try:

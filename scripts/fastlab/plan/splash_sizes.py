@@ -14,14 +14,14 @@ from fastlab.base.toml_table import TomlTable
 
 MAX_COUNT = 2**32 - 1
 
-# Of water_*: its molecule's mass in u, its density in g/cm^3, in which unit of the two that is, and
-# how much wider a cell is than the cutoff, in angstrom.
+# water_*: mass of a molecule in u, density in g/cm^3, 1 g/cm^3 in u per cubic angstrom, and the
+# margin of a cell beyond the cutoff in angstrom.
 WATER_MASS = 15.99945 + 1.007825 + 1.007825
 DENSITY = 0.9980
 GRAM_PER_CM3 = 0.602214076
 SKIN = 0.1
 
-# Of each option the least and the most, whole numbers or any, or the words that it takes.
+# The range of each option, or the words that it takes.
 Options = Mapping[str, tuple[int, int] | tuple[float, float] | tuple[str, ...]]
 
 _STEPS = (1, 1_000_000)
@@ -67,7 +67,7 @@ OPTIONS: Mapping[str, Options] = {
     "water_spatial": _WATER,
 }
 
-# What an option is that is left out, where others depend on it.
+# Defaults of options on which other options depend.
 _LU_DEFAULTS = {"n": 512, "b": 16}
 _WATER_DEFAULTS = {"molecules": 512, "cutoff": 6.0}
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
@@ -81,7 +81,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def check(table: TomlTable, name: str) -> None:
-    """Raises FastError for options that the program has not, or that are not within its ranges."""
+    """Raise FastError for an option that the program does not have, or a value out of range."""
     known = OPTIONS[name]
     table.only(*known)
     for key in table.data:
@@ -95,7 +95,7 @@ def check(table: TomlTable, name: str) -> None:
 
 
 def complaint(name: str, options: Mapping[str, Any]) -> tuple[str, str]:
-    """An option, each by itself within its range, that the program refuses, and what it allows."""
+    """An option whose value the program refuses although it is in range, and what it allows."""
     every = {**DEFAULTS.get(name, {}), **options}
     if name == "fft" and every["m"] % 2:
         return "m", "an even number: the points are a square"
@@ -119,7 +119,7 @@ def complaint(name: str, options: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def too_many(name: str, options: Mapping[str, Any], threads: int) -> str:
-    """Why the program refuses so many threads, or ""."""
+    """Why the program refuses this number of threads, or ""."""
     every = {**DEFAULTS.get(name, {}), **options}
     match name:
         case "fft":
@@ -147,5 +147,5 @@ def _box(molecules: int) -> float:
 
 
 def size_words(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """As the command line has them."""
+    """The options as words of the command line."""
     return tuple(f"--{key.replace('_', '-')}={value}" for key, value in options.items())

@@ -10,12 +10,12 @@ from fastlab.base.metrics import EVENTS
 from fastlab.report.tables import Cell, Table, value
 from fastlab.statistics.attributed import Attributed
 
-# The waiting for memory stands before them, and most of the rest is hits.
+# Stall cycles are a column of their own, and most L1 events are hits.
 _COLUMNS = ("instructions", "l2_misses", "l3_misses", "bus_requests", "cache_to_cache")
 
 
 def attribution_tables(attributed: Sequence[Attributed]) -> list[Table]:
-    """Of each workload its variants' costliest functions, and the lines that are shared in vain."""
+    """For each workload the costliest functions of its variants, and the falsely shared lines."""
     workloads = dict.fromkeys(variant.workload for variant in attributed)
     return [
         table
@@ -45,8 +45,8 @@ def _functions(workload: str, variants: Sequence[Attributed]) -> Table:
     columns = ["variant", "function", "of", "stall cycles", "share"]
     columns += [EVENTS[name] for name in _COLUMNS]
     note = (
-        "The functions in which CPUs wait longest for their memory, means of a run, and the line "
-        "of source with most of it. share: of all stall cycles of the variant."
+        "The functions in which CPUs wait longest for memory, means of a run, with the source line "
+        "that waits longest. share: of all stall cycles of the variant."
     )
     return Table(f"Stall cycles by function: {workload}", columns, rows, note, 3)
 
@@ -67,10 +67,10 @@ def _false_sharing(workload: str, variants: Sequence[Attributed]) -> Table:
     ]
     columns = ["variant", "line", "bytes", "fetched by", "moves", "in vain", "stall cycles"]
     note = (
-        "Lines of the caches that CPUs take from each other though they use different bytes, "
-        "means of a run. in vain: moves after which none of what others had written was touched."
+        "Cache lines that CPUs take from each other although they use different bytes, means of a "
+        "run. in vain: moves after which the CPU used no byte that another CPU had written."
     )
     without = [variant.variant_name for variant in variants if not variant.false_sharing]
     if without:
-        note += f" None that matters: {', '.join(without)}."
+        note += f" No relevant line: {', '.join(without)}."
     return Table(f"False sharing: {workload}", columns, rows, note, 4)

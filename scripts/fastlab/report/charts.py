@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Charts in the shape of the paper's Figures 2 to 5, and of improvement against queue depth.
+"""Charts like the paper's Figures 2 to 5, and of improvement against queue depth.
 
-A bar is the mean over the seeds, each dot one of them; whiskers are the 95 % interval, by which it
-is judged. Every chart is a pure function of its findings: equal ones give equal bytes.
+A bar is the mean over the seeds, a dot is one seed; whiskers are the 95 % interval that decides. A
+chart is a pure function of its findings: equal findings give equal bytes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fastlab.base.metrics import NAMED
-from fastlab.report.drawing import GRID, GROUND, INK, Chart, Form, inline, mark, named, ramp, render
+from fastlab.report.drawing import GRID, GROUND, INK, Chart, Form, inline, mark, ramp, render
 from fastlab.report.forms import describe
 from fastlab.report.tables import NOT_AVAILABLE, signed
 from fastlab.statistics.findings import NO_ANSWER, Finding, Findings
 
 DEPTH = "depth"
-# Of the CSS variables that colour thread counts, and arms.
-SERIES, ARM = "series", "arm"
 
 NOTE = (
     "Positive is better. A bar is the mean, a dot is one seed, whiskers are the 95 % interval of "
@@ -42,7 +40,6 @@ def bars(findings: Findings, variant_name: str, metric: str) -> Chart:
         f"{variant_name}-{metric}",
         f"{title}: {variant_name}" if several else title,
         (10, 3.6),
-        named(SERIES, ramp(len(findings.threads))),
         lambda figure: _bars(figure.subplots(), findings, variant_name, metric),
         NOTE if simulated else NOTE.replace("one seed", "one block"),
     )
@@ -62,9 +59,8 @@ def beside(findings: Findings) -> Chart:
 
     return inline(
         "beside",
-        f"{' beside '.join(arms)}: locality apart from serialisation",
+        f"{' beside '.join(arms)}: locality and serialisation",
         (10, 6.2),
-        named(ARM, ramp(len(arms))),
         draw,
         NOTE,
     )
@@ -91,7 +87,6 @@ def depth_lines(findings: Findings, metric: str) -> Chart:
         name,
         f"Improvement in {NAMED[metric].chart}",
         (10, 2.5 * rows + 0.4),
-        named(SERIES, ramp(len(findings.threads))),
         draw,
         NOTE.replace("A bar", "A line").replace("Point at a bar", "Point at a depth"),
     )
@@ -110,8 +105,8 @@ def main_chart(findings: Findings, variant_name: str, form: Form) -> bytes:
 
 
 def has_depths(findings: Findings) -> bool:
-    """Is this a study of the queue-depth gate: several variants, each with its own depth? They
-    differ in nothing else, for a line is drawn through them."""
+    """Is this a study of the queue-depth gate: several variants that differ only in their depth? A
+    line connects them."""
     arms = findings.simulation.experiment.variants if findings.simulation else ()
     others = [
         replace(arm, name="", knobs={**arm.knobs, DEPTH: 0})
@@ -182,7 +177,7 @@ def _groups(
 
 
 def _noise(axes: Axes, places: Sequence[float], cells: Sequence[Finding], room: float) -> None:
-    """Whiskers, and the dots of the seeds spread over the room that there is; on any colour."""
+    """Whiskers, and the dots of the seeds spread over the available width."""
     heights = np.array(_heights(cells))
     ends = [[np.nan if end is None else end for end in (cell.low, cell.high)] for cell in cells]
     low, high = np.array(ends, dtype=float).T
@@ -210,7 +205,7 @@ def _noise(axes: Axes, places: Sequence[float], cells: Sequence[Finding], room: 
 
 
 def _unanswered(axes: Axes, places: Sequence[float], cells: Sequence[Finding]) -> None:
-    """What is drawn of a comparison without an answer is none: above it stands why."""
+    """Write the reason above a comparison without an answer, which has no bar."""
     for place, cell in zip(places, cells, strict=True):
         if cell.verdict in NO_ANSWER:
             axes.annotate(
@@ -226,14 +221,14 @@ def _unanswered(axes: Axes, places: Sequence[float], cells: Sequence[Finding]) -
 
 
 def _column(axes: Axes, place: float, width: float) -> Artist:
-    """What is pointed at for a bar, which may be as low as 0: all above and below it."""
+    """The area to point at for a bar, which may have the height 0."""
     return axes.axvspan(
         place - width / 2, place + width / 2, facecolor="none", edgecolor="none", zorder=9
     )
 
 
 def _told(finding: Finding) -> str:
-    """A bar's numbers."""
+    """The numbers of a bar."""
     seeds = [f"{name}: {signed(pct)} %" for name, pct in finding.singles]
     return "\n".join([f"{finding.workload}, {finding.variant_name}", describe(finding), *seeds])
 

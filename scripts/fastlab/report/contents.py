@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The report: what stands in it, in which order, and every file that it becomes.
+"""The report: its sections in order, and every file that it becomes.
 
 Terminal, Markdown and page have the same sections. Needs no VM and no kernel.
 """
@@ -18,7 +18,17 @@ import jinja2
 from fastlab.base.files import write_files
 from fastlab.base.metrics import CHARTED, HEADLINES
 from fastlab.plan.invocation import workload_argv
-from fastlab.report import charts, drawing, forms, heatmaps, lock_tables, paper, sections, tables
+from fastlab.report import (
+    answers,
+    charts,
+    drawing,
+    forms,
+    heatmaps,
+    lock_tables,
+    paper,
+    sections,
+    tables,
+)
 from fastlab.report.attribution_tables import attribution_tables
 from fastlab.report.document import csv_text, json_text, regret_csv_text
 from fastlab.report.markup import markdown_table
@@ -28,8 +38,8 @@ from fastlab.statistics.findings import Findings
 
 @dataclass(frozen=True)
 class Section:
-    """`name` is that of the page's anchor. What is `folded` the page shows when it is asked for,
-    and a terminal not at all."""
+    """`name` is the page's anchor. The page shows a `folded` section on request, and a terminal
+    omits it."""
 
     name: str
     title: str
@@ -39,7 +49,7 @@ class Section:
 
 
 def contents(findings: Findings) -> Iterator[Section]:
-    """The sections of a comparison, in reading order; none is empty, nor is a column."""
+    """The sections of a comparison in reading order. No section and no column is empty."""
     for section in _sections(findings):
         yield replace(section, tables=[tables.without_empty(table) for table in section.tables])
 
@@ -49,23 +59,23 @@ def _sections(findings: Findings) -> Iterator[Section]:
         standing = [sections.standings(findings), sections.regrets(findings)]
         if findings.oracle_arms:
             standing.append(sections.beside(findings))
-        yield Section("regret", "Who is best where", "", standing)
+        yield Section("regret", "Which arm is best where", "", standing)
     yield Section("tables", "Tables", "", list(_results(findings)))
     if findings.synchronization:
         text = (
-            "FAST acts where a thread wakes one that waits for it. Where threads seldom wait, it "
-            "has nothing to act on."
+            "FAST acts when a thread wakes a waiter. If threads seldom wait, FAST has nothing to "
+            "act on."
         )
         table = sections.synchronization(findings)
         yield Section("synchronization", "Synchronization", text, [table])
     if findings.simulation:
         text = (
-            "How long a lock takes from one thread to the next that waits for it, and a woken "
-            "thread to its CPU."
+            "The time from the release of a lock until its waiter has it, and from a wake-up until "
+            "the thread runs."
         )
         yield Section("latencies", "Latencies", text, [sections.latencies(findings)])
     if findings.locks:
-        text = "Whose hand-offs these are, where the locks were taken, and how long they were held."
+        text = "The locks behind the hand-offs, the functions that take them, and their hold times."
         yield Section(
             "locks", "Locks", text, lock_tables.locks(findings), folded=bool(findings.axes)
         )
@@ -73,12 +83,14 @@ def _sections(findings: Findings) -> Iterator[Section]:
     yield Section("gains", "Gains", "", [tables.gains(findings)])
     if findings.mechanism:
         text = (
-            "A gain or a loss counts as FAST's only if FAST acted. These are the kernel's own "
-            "counts of what it did."
+            "FAST caused a gain or a loss only if it acted. These are the kernel's counts of its "
+            "decisions."
         )
         yield Section("mechanism", "Mechanism", text, [sections.mechanism(findings)])
     if findings.attributed:
-        text = "Which functions the CPUs wait in for their memory, and what they share in vain."
+        text = (
+            "The functions in which CPUs wait for memory, and cache lines that they falsely share."
+        )
         attributed = attribution_tables(findings.attributed)
         yield Section("attribution", "Functions and lines", text, attributed)
     everything = [
@@ -119,7 +131,7 @@ def shown(findings: Findings) -> list[Table]:
 
 def markdown(findings: Findings) -> str:
     """A Markdown document, fit for a changelog."""
-    lines = [f"# {findings.title}", "", *tables.answers(findings), ""]
+    lines = [f"# {findings.title}", "", *answers.answers(findings), ""]
     lines += [f"- {name}: {text}" for name, text in findings.setting.items()]
     everything = [shown_table for section in contents(findings) for shown_table in section.tables]
     lines += ["", *(markdown_table(table) for table in everything)]
@@ -128,10 +140,10 @@ def markdown(findings: Findings) -> str:
 
 
 def timelines(directory: Path) -> list[drawing.Chart]:
-    """Those that `fast trace` has left in a results directory."""
+    """The timelines that `fast trace` left in a results directory."""
     paths = sorted(directory.glob("trace/*/timeline.svg"))
     return [
-        drawing.embedded(f"timeline-{path.parent.name}", path.parent.name, path.read_text(), {})
+        drawing.embedded(f"timeline-{path.parent.name}", path.parent.name, path.read_text())
         for path in paths
     ]
 
@@ -139,9 +151,9 @@ def timelines(directory: Path) -> list[drawing.Chart]:
 _TIMELINES = Section(
     "timelines",
     "Timelines",
-    "Which thread runs where, and who hands over to whom, of one recorded run from the begin of "
-    "its region of interest on. A colour is a thread; an arrow is a hand-off, from the release to "
-    "the end of the wait.",
+    "Threads, CPUs and hand-offs of one recorded run, from the beginning of its region of "
+    "interest. A colour is a thread; an arrow is a hand-off, from the release to the end of the "
+    "wait.",
     [],
 )
 
@@ -150,36 +162,38 @@ def html_text(findings: Findings, recorded: Sequence[drawing.Chart] = ()) -> str
     """The whole report as one HTML page that loads nothing."""
     experiment = findings.simulation.experiment if findings.simulation else None
     first = (experiment.workloads[0], experiment.seeds[0]) if experiment else None
-    # The metric that decides, and what a gain is often paid with.
+    # The primary metric, and the metrics that a gain often costs.
     in_tiles = dict.fromkeys((findings.primary, *tables.PAID_WITH))
-    text = "What every number comes from. Names of workloads lead here from the other tables."
+    regret_charts = _regret_charts(findings)
+    overview = regret_charts.pop(0) if regret_charts else None
+    text = "The single runs. Names of workloads in the other tables link here."
     runs = Section("runs", "Runs", text, [tables.raw(findings)], folded=True)
     return _page(
         findings=findings,
         experiment=experiment,
-        answers=tables.answers(findings),
+        answers=answers.answers(findings),
         evaluation=paper.evaluation(findings.benchmarks),
         guest_command=" ".join(workload_argv(*first)) if first else "",
         tallies=[
-            [tables.tally(findings, name, metric) for metric in in_tiles]
+            [answers.tally(findings, name, metric) for metric in in_tiles]
             for name in findings.variants
         ],
         left_out=tables.left_out(findings),
         missing=tables.missing(findings),
         no_claims=tables.no_claims(findings),
         sections=[*([_TIMELINES] if recorded else []), *contents(findings), runs],
+        overview=overview,
+        explained=sections.regret_explained(findings) if overview else "",
         charts={
             _TIMELINES.name: recorded,
-            "regret": _regret_charts(findings),
+            "regret": regret_charts,
             "tables": _charts(findings),
         },
-        light=_colours(findings, dark=False),
-        dark=_colours(findings, dark=True),
     )
 
 
 def _page(**values: Any) -> str:
-    """Equal values give equal bytes, and a value that is missing is an error."""
+    """Equal values give equal bytes; a missing value is an error."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("fastlab.report"),
         autoescape=True,
@@ -187,26 +201,11 @@ def _page(**values: Any) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    # Its digest is in the page's policy: no other script runs there, whatever results may hold.
+    # The page's policy allows only the script with this digest, whatever results contain.
     script = environment.get_template("report.js").render()
     digest = b64encode(sha256(script.encode()).digest()).decode()
     page = environment.get_template("report.html")
     return page.render(script=script, script_digest=digest, **values)
-
-
-def _colours(findings: Findings, dark: bool) -> str:
-    """The CSS variables of all charts."""
-    anchors = drawing.RAMP_DARK if dark else drawing.RAMP_LIGHT
-    colours = {
-        charts.SERIES: drawing.ramp(len(findings.threads), anchors),
-        charts.ARM: drawing.ramp(len(findings.oracle_arms), anchors),
-        heatmaps.GROUND: heatmaps.DARK if dark else heatmaps.LIGHT,
-        heatmaps.NUMBER: heatmaps.DARK_NUMBERS if dark else heatmaps.LIGHT_NUMBERS,
-    }
-    return " ".join(
-        " ".join(f"--{name}-{i}: {colour};" for i, colour in enumerate(own))
-        for name, own in colours.items()
-    )
 
 
 def _regret_charts(findings: Findings) -> list[drawing.Chart]:
@@ -233,8 +232,6 @@ def _charts(findings: Findings) -> list[drawing.Chart]:
 
 FORMATS: Mapping[str, Callable[[Findings, float | None], str]] = {
     "markdown": lambda findings, _: markdown(findings),
-    "mmtests": lambda findings, _: forms.mmtests(findings),
-    "lkp": lambda findings, _: forms.lkp(findings),
     "ktap": forms.ktap,
     "junit": forms.junit,
     "json": lambda findings, _: json_text(findings),
@@ -244,12 +241,12 @@ FORMATS: Mapping[str, Callable[[Findings, float | None], str]] = {
 
 
 def write_report(findings: Findings, directory: Path) -> list[Path]:
-    """Write every form; with an oracle regret.csv and the heat map as regret.svg and regret.png;
-    for a single simulated variant the main chart as improvement.svg and improvement.png. A matrix
-    has no such pictures. Returns the paths written.
+    """Write every form. With an oracle: regret.csv, and the heat map as regret.svg and regret.png.
+    For a single simulated variant: the main chart as improvement.svg and improvement.png. A matrix
+    has no such pictures. Returns the paths.
 
-    The page has the timelines that are there. Equal findings give equal bytes. Raises FastError
-    when a file cannot be written.
+    The page contains the recorded timelines. Equal findings give equal bytes. Raises FastError if a
+    file cannot be written.
     """
     files: list[tuple[str, str | bytes]] = [
         (name, FORMATS[form](findings, None))

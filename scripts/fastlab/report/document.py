@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Findings for programs: one JSON document, and its rows as CSV.
+"""Findings for programs: a JSON document, and its rows as CSV.
 
-Documentation/results-format.rst says what of it stays as it is.
+Documentation/results-format.rst says which parts are stable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fastlab.statistics.regret import Regret, values_by_axis
 SCHEMA = 3
 
 PLACE = tuple(field.name for field in fields(Place))
-# Of a row besides its place, as the document and the CSV have them.
+# The fields of a row besides its place, in the document and the CSV.
 COLUMNS = (
     "metric",
     "unit",
@@ -71,7 +71,7 @@ def document(findings: Findings) -> dict[str, Any]:
 
 
 def _simulation(findings: Findings) -> dict[str, Any]:
-    """What only the simulation knows."""
+    """The fields that only the simulation has."""
     if not findings.simulation:
         return {}
     experiment = findings.simulation.experiment
@@ -105,7 +105,7 @@ def _simulation(findings: Findings) -> dict[str, Any]:
 
 
 def _flat(entry: Any) -> dict[str, Any]:
-    """All fields, the axes by their names."""
+    """All fields; the axes are fields by their names."""
     own = {name: value for name, value in vars(entry).items() if name not in PLACE}
     return {**_placed(entry), **own}
 
@@ -128,19 +128,19 @@ def json_text(findings: Findings) -> str:
 
 
 def csv_text(findings: Findings) -> str:
-    """The rows of summary.json; an empty field says "not available". What stands beside the numbers
-    is in the other forms."""
+    """The rows of summary.json; an empty field is not available. Notes on the numbers are in the
+    other forms."""
     return _csv(findings, COLUMNS, map(_row, findings.findings))
 
 
 def regret_csv_text(findings: Findings) -> str:
-    """The oracle's rows of summary.json; an empty field says "not available"."""
+    """The oracle's rows of summary.json; an empty field is not available."""
     own = [field.name for field in fields(Regret) if field.name not in PLACE]
     return _csv(findings, own, map(_flat, findings.regrets))
 
 
 def _csv(findings: Findings, own: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Where a row stands, then what is its own."""
+    """The row's place, then its own fields."""
     out = io.StringIO()
     columns = ["benchmark", "threads", *findings.axes, *own]
     writer = csv.DictWriter(out, columns, lineterminator="\n")

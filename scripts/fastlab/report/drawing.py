@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What all charts have in common: their style, their colours, and how they become SVG or PNG.
+"""Style, colours and output formats of all charts.
 
-An inline chart takes its colours from the page's CSS variables, a file chart has a white ground and
-its own. What is marked tells its numbers when it is pointed at: an SVG has them as titles, which
-browsers show by themselves. Equal charts give equal bytes.
+An inline chart takes ink, grid and ground from the page's theme. The colours of its data are the
+same in every theme and in files. A marked element shows its numbers as an SVG title when a reader
+points at it. Equal charts give equal bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,10 +20,9 @@ from matplotlib.artist import Artist
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
-# Few threads to many, light to dark on white; a dark page turns the direction round.
-RAMP_LIGHT = ("#8ccf9e", "#2f9f9f", "#2a6db0", "#33246b")
-RAMP_DARK = ("#6557c9", "#3f8fd6", "#45bdb0", "#d2f2b8")
-# GROUND is what lies around a line that crosses others: it is to be seen on any colour.
+# From few threads to many. Each colour is visible on a white page and on a dark one.
+RAMP = ("#8ccf9e", "#2f9f9f", "#3f7fc4", "#7a62c9")
+# GROUND surrounds a line that crosses other elements, so that it is visible on any colour.
 INK, GRID, GROUND = "#1f2328", "#d0d4da", "#fefefe"
 _MARK = "mark "
 
@@ -48,8 +47,7 @@ _STYLE = {
 
 @dataclass(frozen=True)
 class Chart:
-    """An inline SVG for a page that has the CSS variables of its colours. `note` says how to read
-    it."""
+    """An inline SVG. `note` says how to read it."""
 
     name: str
     title: str
@@ -57,19 +55,14 @@ class Chart:
     note: str = ""
 
 
-def ramp(count: int, anchors: Sequence[str] = RAMP_LIGHT) -> list[str]:
-    """`count` colours spread evenly over the anchors."""
+def ramp(count: int, anchors: Sequence[str] = RAMP) -> list[str]:
+    """`count` colours, evenly spread over the anchors."""
     colours = LinearSegmentedColormap.from_list("ramp", list(anchors))
     return [to_hex(colours(i / max(count - 1, 1))) for i in range(count)]
 
 
-def named(name: str, colours: Sequence[str]) -> dict[str, str]:
-    """Each colour's CSS variable, as inline() takes them."""
-    return {colour: f"--{name}-{i}" for i, colour in enumerate(colours)}
-
-
 def mark(artist: Artist, text: str) -> None:
-    """Let what is drawn tell this."""
+    """Give a drawn element this tooltip."""
     artist.set_gid(f"{_MARK}{text}")
 
 
@@ -138,8 +131,8 @@ def _rounded(numbers: str) -> str:
 
 
 def _titled(svg: str) -> str:
-    """matplotlib writes what mark() was given as the ids of groups; they become their titles. What
-    is marked and not painted tells, too."""
+    """matplotlib writes the text of mark() as the id of a group; turn it into a title. An element
+    that is not painted has a tooltip, too."""
     group = rf"""<g id=(["']){_MARK}(.*?)\1>"""
     titled = r'<g class="mark" pointer-events="all"><title>\2</title>'
     return re.sub(group, titled, svg, flags=re.DOTALL)
@@ -149,19 +142,16 @@ def inline(
     name: str,
     title: str,
     size: tuple[float, float],
-    variables: Mapping[str, str],
     draw: Callable[[Figure], None],
     note: str = "",
 ) -> Chart:
-    """The chart as an <svg> element: ids of its own, size and colours from the page. `variables`
-    has the CSS variable of each colour that is drawn with, besides INK, GRID and GROUND."""
-    return embedded(name, title, render(name, size, draw, "svg").decode(), variables, note)
+    """The chart as an <svg> element with ids of its own. The page sets its size, and the colours
+    INK, GRID and GROUND by CSS variables."""
+    return embedded(name, title, render(name, size, draw, "svg").decode(), note)
 
 
-def embedded(
-    name: str, title: str, file: str, variables: Mapping[str, str], note: str = ""
-) -> Chart:
-    """As inline(), of a file that render() has made."""
+def embedded(name: str, title: str, file: str, note: str = "") -> Chart:
+    """The chart of an SVG file that render() made, as inline() returns it."""
     svg = file[file.index("<svg") :]
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     # Several charts share a page, and ids must not meet.
@@ -169,7 +159,6 @@ def embedded(
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", svg)
     svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
     svg = svg.replace("fill: #ffffff", "fill: none")
-    own = {INK: "--ink", GRID: "--grid", GROUND: "--ground"}
-    for colour, variable in {**variables, **own}.items():
+    for colour, variable in ((INK, "--ink"), (GRID, "--grid"), (GROUND, "--ground")):
         svg = svg.replace(colour, f"var({variable})")
     return Chart(name, title, svg, note)

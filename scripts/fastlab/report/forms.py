@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Findings in the shapes that changelogs of kernel patches have (mmtests, LKP), and in those that
-continuous integration reads (KTAP, JUnit).
+"""The forms of a comparison and their files, and those that continuous integration reads: KTAP and
+JUnit.
 
-Each says the same: values, verdicts, and beside them what is doubtful or left out.
+Every form has the values, the verdicts, the doubts, and the runs left out.
 """
 
 from __future__ import annotations
@@ -15,35 +15,29 @@ from typing import Literal
 
 from fastlab.base.model import FastError
 from fastlab.base.text import one_line
+from fastlab.report.answers import nothing_compared
 from fastlab.report.tables import (
-    NOT_AVAILABLE,
-    heading,
     interval,
     notes,
-    nothing_compared,
     signed,
     value,
 )
-from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings, Side
+from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings
 
 # Every form, and the file of the results directory that has it.
 NAMES: Mapping[str, str] = {
     "markdown": "summary.md",
-    "mmtests": "summary.mmtests.txt",
-    "lkp": "summary.lkp.txt",
     "ktap": "summary.ktap",
     "junit": "summary.xml",
     "json": "summary.json",
     "csv": "summary.csv",
     "html": "report.html",
 }
-# LKP leaves out a deviation that is smaller; it would be noise in the table.
-LKP_DEVIATION = 2
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One comparison of the primary metric as a test. "error": there is no answer."""
+    """A comparison of the primary metric as a test. "error": there is no answer."""
 
     finding: Finding
     outcome: Literal["passed", "failed", "error"]
@@ -51,11 +45,11 @@ class Judged:
 
 
 def judged_cases(findings: Findings, fail_below: float | None) -> list[Judged]:
-    """The primary metric's comparisons as tests.
+    """The comparisons of the primary metric as tests.
 
-    One fails if its improvement in percent is below `fail_below`; a change that may not be claimed
-    counts as 0. Raises FastError where the primary metric is not one of those compared. An
-    experiment of one variant has none.
+    A test fails if the improvement in percent is below `fail_below`; a change that may not be
+    claimed counts as 0. Raises FastError if the primary metric was not compared. An experiment with
+    one variant has no tests.
     """
     cases = [_case(finding, fail_below) for finding in findings.of_metric(findings.primary)]
     if findings.variants and not cases:
@@ -72,7 +66,7 @@ def _case(finding: Finding, fail_below: float | None) -> Judged:
         return Judged(finding, "error", one_line(f"{finding.verdict}: {finding.reason}"))
     message = one_line(describe(finding))
     if fail_below is not None and finding.gain < fail_below:
-        return Judged(finding, "failed", f"{message}; asked for was at least {fail_below:+g} %")
+        return Judged(finding, "failed", f"{message}; required: at least {fail_below:+g} %")
     return Judged(finding, "passed", message)
 
 
@@ -89,83 +83,6 @@ def describe(finding: Finding) -> str:
         claim = "no significant change" if finding.verdict == "~" else finding.verdict
         text += f", {claim}{f': {finding.reason}' if finding.reason else ''}"
     return text
-
-
-def mmtests(findings: Findings) -> str:
-    """The shape of mmtests' compare-kernels: positive is better, * marks a significant change."""
-    lines = nothing_compared(findings)
-    for variant in findings.variants:
-        for metric in findings.measured:
-            cases = findings.find(variant, metric.name).values()
-            width = max(len(case.workload) for case in cases) + 2
-            lines += [
-                heading(metric),
-                f"{'':10}{'':{width}}{findings.baseline:>26}{variant:>26}",
-                *(_mmtests_line(findings, case, width) for case in cases),
-                "",
-            ]
-    return _text([*lines, *notes(findings)])
-
-
-def _mmtests_line(findings: Findings, finding: Finding, width: int) -> str:
-    if finding.improvement_pct is None:
-        change = f"({finding.verdict:>9})"
-    else:
-        left, right = "**" if finding.low is not None and finding.gain else "()"
-        change = f"{left}{round(finding.improvement_pct, 2) or 0.0:8.2f}%{right}"
-    base, other = (_decimal(one_side.mean) for one_side in (finding.baseline, finding.variant))
-    itself = "" if finding.baseline.mean is None else "(    0.00%)"
-    return f"{findings.mean:10}{finding.workload:{width}}{base:>14} {itself:11}{other:>14} {change}"
-
-
-def _decimal(number: float | None) -> str:
-    if number is None:
-        return NOT_AVAILABLE
-    return f"{number:.2f}" if abs(number) >= 10 else f"{number:.4f}"
-
-
-def lkp(findings: Findings) -> str:
-    """The shape of LKP's reports: the change itself, not whether it is better."""
-    rule = "=" * 80
-    names = "/".join(findings.setting)
-    lines = [rule, f"{names}:", f"  {'/'.join(findings.setting.values())}", ""]
-    lines += nothing_compared(findings)
-    for variant in findings.variants:
-        lines += [
-            "commit:",
-            f"  {findings.baseline}",
-            f"  {variant}",
-            "",
-            f"{findings.baseline[:16]:>16} {variant[:27]:>27}",
-            f"{'':-<16} {'':-<27}",
-            "         %stddev     %change         %stddev",
-            "             \\          |                \\",
-            *(
-                _lkp_line(finding)
-                for metric in findings.measured
-                for finding in findings.find(variant, metric.name).values()
-            ),
-            "",
-        ]
-    return _text([*lines, *notes(findings)])
-
-
-def _lkp_line(finding: Finding) -> str:
-    base, other = finding.baseline.mean, finding.variant.mean
-    if base and other is not None and finding.gain is not None:
-        change = f"{round((other - base) * 100 / base, 1) or 0.0:+.1f}%" if finding.gain else "~"
-    else:
-        change = finding.verdict
-    name = f"{finding.label}.{finding.threads}.{finding.metric.name}"
-    return f"{_lkp_side(finding.baseline)} {change:>10}  {_lkp_side(finding.variant)}  {name}"
-
-
-def _lkp_side(side: Side) -> str:
-    number = NOT_AVAILABLE
-    if side.mean is not None:
-        number = f"{side.mean:.0f}" if abs(side.mean) >= 1000 else f"{side.mean:.4g}"
-    small = side.deviation_pct is None or side.deviation_pct < LKP_DEVIATION
-    return f"{number:>10}{'' if small else f' ± {side.deviation_pct:2.0f}%':6}"
 
 
 def ktap(findings: Findings, fail_below: float | None = None) -> str:
@@ -225,10 +142,11 @@ def _tally(cases: Sequence[Judged]) -> dict[str, str]:
 
 
 def _printable(text: str) -> str:
-    """XML has no way to write most control characters, and a kernel's message may have some."""
+    """The text without control characters that XML cannot represent, which a kernel's message may
+    contain."""
     return re.sub(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", text)
 
 
 def _text(lines: Sequence[str]) -> str:
-    """Lines without blanks at their ends."""
+    """The lines without trailing blanks."""
     return "\n".join(line.rstrip() for line in lines).strip("\n") + "\n"

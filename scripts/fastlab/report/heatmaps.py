@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Heat maps: which arm is good where.
 
-Blue is as good as the oracle, orange is worse, the darker the more: the two are told apart without
-seeing red or green, and every cell has its number.
+Blue is as good as the oracle, orange is worse, darker is stronger. The two differ for readers who
+cannot distinguish red and green, and every cell has its number.
 """
 
 from __future__ import annotations
@@ -19,19 +19,17 @@ from matplotlib.patches import Rectangle
 
 from fastlab.base.model import Axes as Setting
 from fastlab.base.model import Place
-from fastlab.report.drawing import GRID, INK, Chart, Form, inline, mark, named, render
+from fastlab.report.drawing import GRID, INK, Chart, Form, inline, mark, render
 from fastlab.report.tables import NOT_AVAILABLE, PARTIAL
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.regret import ALL, Regret, values_by_axis
 
-# The CSS variables of a cell's ground and of the number on it.
-GROUND, NUMBER = "heat", "heat-ink"
-LIGHT = ("#2a6db1", "#9cc3e6", "#f1ede2", "#fbd08a", "#ee963c", "#a84c08")
-DARK = ("#63aef0", "#2b5f8e", "#33373d", "#6b4d1e", "#a5671c", "#f2a650")
-# No two are equal, nor equal to another colour: each becomes a variable of its own.
-LIGHT_NUMBERS = ("#fffffe", "#1f2329", "#1f232a", "#1f232b", "#1f232c", "#fffffd")
-DARK_NUMBERS = ("#10141a", "#e4e7eb", "#e4e7eb", "#f3e3c8", "#fff4e2", "#1c1206")
-TITLE = "Regret: elapsed time over the oracle's"
+# The colours of a cell, from good to bad, and of the number on it.
+HEAT = ("#2a6db1", "#9cc3e6", "#f1ede2", "#fbd08a", "#ee963c", "#a84c08")
+# Neither is a colour that the page's theme replaces (drawing.INK, white).
+_DARK, _WHITE = "#1f2329", "#fffffe"
+NUMBERS = (_WHITE, _DARK, _DARK, _DARK, _DARK, _WHITE)
+TITLE = "Regret: elapsed time divided by that of the best choice"
 POINT = "Point at a cell for its numbers."
 MARKED = f"{POINT} {PARTIAL}: fewer seeds or arms than planned."
 WHOLE = f"{POINT} Means are of the cases in which no run is missing."
@@ -39,8 +37,8 @@ WHOLE = f"{POINT} Means are of the cases in which no run is missing."
 
 @dataclass(frozen=True)
 class Scale:
-    """What the numbers of a heat map are. `steps` are the last of each colour but the last, for
-    numbers of which more is worse; where more is better, `sign` is -1."""
+    """The scale of a heat map's numbers. `steps` are the upper bounds of all colours but the last,
+    for numbers of which more is worse; where more is better, `sign` is -1."""
 
     form: str
     digits: int
@@ -49,7 +47,7 @@ class Scale:
 
     def text(self, value: float) -> str:
         shown = round(value, self.digits) or 0.0
-        # What is shown as 0 is neither better nor worse.
+        # A rounded 0 is neither better nor worse.
         return format(shown, self.form if shown else f".{self.digits}f")
 
     def heat(self, value: float) -> int:
@@ -63,7 +61,7 @@ IMPROVEMENT = Scale("+.0f", 0, (-20, -2, 2, 20, 50), -1)
 
 @dataclass(frozen=True)
 class Tile:
-    """A cell of a heat map: its text, its colour's number, and what it tells when pointed at."""
+    """A cell of a heat map: its text, its colour's number, and its tooltip."""
 
     text: str
     heat: int
@@ -73,8 +71,8 @@ class Tile:
 
 @dataclass(frozen=True)
 class Grid:
-    """A heat map, row by row; a tile that is None is not available, or with `sparse` not asked for.
-    `notes` stand at the ends of the rows, if there are any."""
+    """A heat map, row by row. A tile of None is not available, or with `sparse` not part of the
+    experiment. `notes` are at the ends of the rows, if any."""
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -85,7 +83,7 @@ class Grid:
 
 def regret(findings: Findings) -> Chart:
     """Regret by workload and arm, the best of a row bold and named at its end."""
-    return _inline("regret", TITLE, _grid(findings), MARKED)
+    return _inline("regret", TITLE, _grid(findings, findings.fast_first(findings.arms)), MARKED)
 
 
 def regret_by_axis(findings: Findings, arm: str) -> Chart:
@@ -105,7 +103,7 @@ def improvement_by_axis(findings: Findings, arm: str) -> Chart:
 
 
 def best_by_case(findings: Findings) -> Chart:
-    """The map itself: every case, with its best arm in the colour of what that arm gains."""
+    """The map: every case with its best arm, coloured by that arm's gain."""
     cases: dict[tuple[str, Setting], list[Regret]] = {}
     for own in findings.regrets:
         cases.setdefault((f"{own.benchmark} {own.threads}", own.axes), []).append(own)
@@ -124,7 +122,7 @@ def best_by_case(findings: Findings) -> Chart:
             [[_best(cases.get((row, column), [])) for column in columns] for row in rows],
             sparse=True,
         ),
-        "Blue: the best arm gains much, grey: nothing helps. Empty: the experiment has no such "
+        "Blue: the best arm gains much, grey: no arm helps. Empty: the experiment has no such "
         f"case. {MARKED}",
     )
 
@@ -153,7 +151,7 @@ def _told(own: Regret) -> str:
 def _by_axis(
     findings: Findings, scale: Scale, figures: Sequence[tuple[Place, float | None]]
 ) -> Grid:
-    """Arithmetic means of what is available: a row per benchmark, and one of all."""
+    """Arithmetic means of the available values: a row per benchmark, and one for all benchmarks."""
     values = values_by_axis(figures)
     columns: list[tuple[str, int | str]] = [("threads", count) for count in findings.threads]
     columns += [(name, value) for name, values in findings.axes.items() for value in values]
@@ -181,34 +179,34 @@ def _inline(name: str, title: str, grid: Grid, note: str) -> Chart:
         name,
         title,
         _size(grid),
-        named(GROUND, LIGHT) | named(NUMBER, LIGHT_NUMBERS),
         lambda figure: _draw(figure.subplots(), grid),
         note,
     )
 
 
 def regret_file(findings: Findings, form: Form) -> bytes:
-    """The same as a picture file, for documents."""
-    grid = _grid(findings)
+    """The heat map as a picture file for documents."""
+    grid = _grid(findings, findings.arms)
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         _draw(axes, grid)
-        axes.set_title(f"{TITLE} (1.00: as good as the best choice)", fontsize=10, pad=12)
+        axes.set_title(f"{TITLE} (1.00: as fast as the best choice)", fontsize=10, pad=12)
 
     width, height = _size(grid)
     return render("regret", (width, height + 0.4), draw, form)
 
 
-def _grid(findings: Findings) -> Grid:
+def _grid(findings: Findings, arms: Sequence[str]) -> Grid:
     rows, tiles, notes = [], [], []
-    for row in findings.regret_rows:
+    for case in findings.regret_rows:
+        row = sorted(case, key=lambda own: arms.index(own.variant_name))
         rows.append(f"{row[0].benchmark} {row[0].threads}")
         least = min((own.regret for own in row if own.regret is not None), default=None)
         best = [own for own in row if own.regret is not None and own.regret == least]
         tiles.append([_of_arm(own, own in best) for own in row])
         notes.append(", ".join(own.variant_name for own in best))
-    return Grid(rows, findings.arms, tiles, notes)
+    return Grid(rows, arms, tiles, notes)
 
 
 def _of_arm(own: Regret, best: bool) -> Tile | None:
@@ -256,7 +254,7 @@ def _cell(axes: Axes, x: int, y: int, tile: Tile | None, sparse: bool, size: int
             axes.text(x, y, NOT_AVAILABLE, ha="center", va="center", color=INK, fontsize=8)
         return
     ground = Rectangle(
-        (x - 0.5, y - 0.5), 1, 1, facecolor=LIGHT[tile.heat], edgecolor=GRID, linewidth=0.6
+        (x - 0.5, y - 0.5), 1, 1, facecolor=HEAT[tile.heat], edgecolor=GRID, linewidth=0.6
     )
     mark(ground, tile.told)
     axes.add_patch(ground)
@@ -266,7 +264,7 @@ def _cell(axes: Axes, x: int, y: int, tile: Tile | None, sparse: bool, size: int
         tile.text,
         ha="center",
         va="center",
-        color=LIGHT_NUMBERS[tile.heat],
+        color=NUMBERS[tile.heat],
         fontsize=size,
         weight="bold" if tile.strong else "normal",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tables of locks: how each fared, for how long it was held, who takes and releases it."""
+"""Tables of locks: hand-offs, hold times, and the functions that take and release each lock."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, signed, valu
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.lock_uses import LockUse
 
-# Of each workload, where there are several; of each point of a matrix.
+# Locks of each workload, and of each case of a matrix.
 SHOWN = 3
 SHOWN_IN_MATRIX = 1
-# Short, for a terminal has to have room for all of them.
+# Short titles: a terminal must have room for all columns.
 _OWN = (
     "hand-offs",
     "left",
@@ -26,25 +26,25 @@ _OWN = (
     "outside",
 )
 NOTE = (
-    "hand-offs: of a run, releases that woke one of the lock's waiters; left: waiters that each "
-    "left behind, on average. Of those that were taken: local %, by a thread on the CPU that "
-    "released the lock; moved %, by one that had begun to wait on another CPU. Means in us of "
-    "modelled time: hand-off, from the release until the woken thread has the lock; local and "
-    "remote, how long it was held after that, where it was released and elsewhere; outside, from a "
-    "thread's release to its next wait. gain: the improvement of the mean hold time, local and "
-    "remote. -: there was none; condition variables and semaphores are not held. A lock is named "
-    "by its symbol, or by its place in the heap; attribution tells where that was allocated. Who "
-    "takes a lock that is free makes no system call, and is not seen."
+    "hand-offs: releases per run that woke a waiter of the lock. left: mean number of waiters that "
+    "a hand-off leaves. local %: hand-offs to a thread on the CPU that released the lock. moved %: "
+    "hand-offs to a thread that began to wait on another CPU. In us of modelled time, means: "
+    "hand-off, from the release until the woken thread has the lock; local and remote, the hold "
+    "time after a hand-off on the releasing CPU and on another CPU; outside, from a thread's "
+    "release to its next wait. gain %: the improvement of the mean hold time. -: no such event; "
+    "condition variables and semaphores are not held. A lock is named by its symbol or by its "
+    "place in the heap; attribution shows where that was allocated. Uncontended acquisitions are "
+    "not counted."
 )
 CALLERS = (
-    "Those that were seen to call the C library for it, under any arm; a function without a symbol "
-    f"is where it returns to. {NOT_AVAILABLE}: not available."
+    "Functions that called the C library for the lock, under any arm; a function without a symbol "
+    f"is shown by its return address. {NOT_AVAILABLE}: not available."
 )
 
 
 def locks(findings: Findings) -> list[Table]:
-    """Of each workload the locks of most hand-offs, the arms one below the other; then who takes
-    and releases them."""
+    """The locks of each workload with most hand-offs, one row per arm; then the functions that take
+    and release them."""
     most = SHOWN_IN_MATRIX if findings.axes else SHOWN
     shown: list[LockUse] = []
     names: dict[tuple[int | str, ...], list[str]] = {}
@@ -54,17 +54,17 @@ def locks(findings: Findings) -> list[Table]:
             of.append(lock.name)
         if of.index(lock.name) < most:
             shown.append(lock)
-    note = f"Of each workload the {most} of most hand-offs. {NOTE}" if most > 1 else NOTE
+    note = f"The {most} locks of each workload with most hand-offs. {NOTE}" if most > 1 else NOTE
     return _tables("Locks", shown, note, ["workload"])
 
 
 def of_program(uses: Sequence[LockUse], note: str) -> list[Table]:
-    """The same of a single program."""
+    """The same tables for a single program."""
     return _tables("", uses, f"{note} {NOTE}", [])
 
 
 def _tables(title: str, uses: Sequence[LockUse], note: str, workload: Sequence[str]) -> list[Table]:
-    """Each row begins with the workload if there is a column for it."""
+    """The tables. Each row begins with the workload if there is a column for it."""
     rows = [[*_workload(use, workload), *_cells(use)] for use in uses]
     labels = [*workload, "lock"]
     return [
@@ -74,7 +74,7 @@ def _tables(title: str, uses: Sequence[LockUse], note: str, workload: Sequence[s
 
 
 def _callers(uses: Sequence[LockUse], workload: Sequence[str]) -> list[Table]:
-    """A row for each lock of which somebody was seen; no table without any."""
+    """A row for each lock with known callers; no table without any."""
     arms: dict[tuple[int | str, ...], list[LockUse]] = {}
     for use in uses:
         if use.taken_in or use.released_in or use.allocated_in:

@@ -36,12 +36,12 @@ def rich_table(table: Table) -> RichTable:
         caption=table.note,
         title_justify="left",
         caption_justify="left",
-        # Lines between columns would take a third of a narrow terminal.
+        # No lines between columns: they would take a third of a narrow terminal.
         box=SIMPLE_HEAD,
         pad_edge=False,
     )
     for i, column in enumerate(table.columns):
-        # A name that is cut short is none.
+        # Wrap a name instead of cutting it.
         shown.add_column(
             Text(column), justify="left" if i < table.labels else "right", overflow="fold"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the paper prints, to stand beside what is measured here: paper.toml has its figures."""
+"""The paper's figures, to show beside our measurements; paper.toml has them."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ SPLASH_2 = Evaluation(
     "SPLASH-2 program", "Table 4", {"cycles": "Figure 5", "bus_requests": "Figure 4"}
 )
 
-# Of a metric, a benchmark and a number of threads.
+# By metric, benchmark and number of threads.
 Cells = dict[tuple[str, str, int], str]
 
 
 def evaluation(benchmarks: Sequence[str]) -> Evaluation:
-    """The part that these are of."""
+    """The part of the paper's evaluation with these benchmarks."""
     return SPLASH_2 if set(benchmarks) <= splash_sizes.OPTIONS.keys() else MICROBENCHMARKS
 
 
 def printed(metric: str, benchmark: str, threads: int) -> str:
-    """What the paper prints for this cell, in percent: a number, a range, "none", or ""."""
+    """The paper's figure for this cell in percent: a number, a range, "none", or ""."""
     return CELLS.get((metric, benchmark, threads), "")
 
 
@@ -56,7 +56,7 @@ def _read(path: Path) -> Cells:
             numbers = table.numbers(benchmark, len(threads))
             for count, number in zip(threads, numbers, strict=True):
                 cells[metric, benchmark, count] = f"{number:.1f}"
-    # The first claim that fits is the one to quote.
+    # Quote the first claim that fits.
     for claim in file.tables("claim"):
         cells = {**_claimed(claim), **cells}
     return cells

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tables that only the simulation fills: beside the paper, regret, mechanism, latencies."""
+"""Tables that only the simulation fills: beside the paper, regret, mechanism, latencies."""
 
 from __future__ import annotations
 
@@ -25,11 +25,16 @@ from fastlab.statistics.findings import Findings
 from fastlab.statistics.regret import WORSE_PCT, Regret
 
 LATENCY_COLUMNS = {"mean": "mean", **SHOWN_PERCENTILES, "max": "most"}
-_ORACLE = (
-    "The oracle is the best of the arms that the experiment names for it, in each row anew; regret "
-    "is an arm's elapsed time over the oracle's, means over the seeds that both have: 1.00 is as "
-    "good as the best choice."
-)
+
+
+def regret_explained(findings: Findings) -> str:
+    """What the words oracle and regret mean in this comparison."""
+    return (
+        f"The oracle of a row is the fastest of {', '.join(findings.oracle)}: the best choice "
+        "that a user could make for that workload. Regret is an arm's elapsed time divided by the "
+        "oracle's, over the seeds that both have. 1.00 is as fast as the best choice; 1.31 takes "
+        "31 % longer."
+    )
 
 
 def miss_ratios(findings: Findings, variant_name: str) -> Table:
@@ -46,7 +51,8 @@ def miss_ratios(findings: Findings, variant_name: str) -> Table:
 
 
 def headline(findings: Findings, variant_name: str, metric: str) -> Table:
-    """One metric: a row per benchmark, a column per thread count, the paper's words below each."""
+    """One metric: a row per benchmark, a column per thread count, the paper's figures below
+    each."""
     figure = paper.evaluation(findings.benchmarks).figures.get(metric, "")
     return _beside_paper(
         findings,
@@ -90,7 +96,7 @@ def _beside_paper(
         title,
         ["benchmark", "", *map(str, findings.threads)],
         rows,
-        f"Bold: best case, of what is sure. {note}{SIGN}",
+        f"Bold: the best significant case. {note}{SIGN}",
         2,
         [str(thread) for thread in findings.threads],
     )
@@ -109,7 +115,7 @@ def mechanism(findings: Findings) -> Table:
     note = (
         "Counters of sched/fast/stat, summed over the compared seeds. hint_set: woken threads that "
         "got a hint; used: wake-ups sent to the hinted CPU; same_cpu: the task was there already; "
-        "preferred: soft found an idle CPU from there; moot: there was nothing to choose; "
+        "preferred: soft found an idle CPU near it; moot: there was no choice; "
         "rejected_*: hints not followed, by reason."
     )
     columns = ["variant", "benchmark", "threads", *findings.axes, *MECHANISM]
@@ -117,7 +123,7 @@ def mechanism(findings: Findings) -> Table:
 
 
 def synchronization(findings: Findings) -> Table:
-    """What explains a result: how often the threads meet, and how long they wait for each other."""
+    """What explains a result: how often the threads meet, and how long they wait."""
     rows = [
         [
             Cell(entry.benchmark),
@@ -149,10 +155,10 @@ def synchronization(findings: Findings) -> Table:
     columns += ["locks/s", "barriers/s", "flags/s"]
     columns += ["hand-offs/s", "switches/s", "contended %", "at locks %", "at barriers %"]
     note = (
-        "Operations of all threads together; seconds are modelled time. hand-offs: wake-ups that "
-        "left a hint, of the whole run, which only a kernel with FAST counts. contended: of the "
-        "locks, those that were not free. At locks, barriers, flags: the share of the threads' "
-        "time that they waited there, which includes waiting for a CPU."
+        "Operations of all threads together; seconds are modelled time. hand-offs: wake-ups with a "
+        "hint over the whole run, which only a kernel with FAST counts. contended: the share of "
+        "lock acquisitions that had to wait. at locks, barriers, flags: the share of the threads' "
+        "time spent waiting there, including the wait for a CPU."
     )
     return Table("Synchronization", [*columns, "at flags %"], rows, note, 2)
 
@@ -179,9 +185,9 @@ def latencies(findings: Findings) -> Table:
         ]
     columns = [f"{latency} {shown}" for latency in LATENCIES for shown in LATENCY_COLUMNS.values()]
     note = (
-        "In us of modelled time, means over the compared seeds. Percentiles are of the hand-offs "
-        "and wake-ups that there were, and a variant changes which there are: read them beside the "
-        f"throughput. {NOT_AVAILABLE}: in some of the runs compared there was none."
+        "In us of modelled time, means over the compared seeds. A variant changes which hand-offs "
+        "and wake-ups occur: read the percentiles together with the throughput. "
+        f"{NOT_AVAILABLE}: no such event in some compared run."
     )
     columns = ["benchmark", "variant", "threads", *findings.axes, *columns]
     return Table("Latencies", columns, rows, note, 2)
@@ -199,8 +205,9 @@ def _microseconds(nanoseconds: float | None) -> Cell:
 
 
 def study(findings: Findings, metric: str) -> Table:
-    """Several variants side by side: a row per workload, a column per variant, the best strong."""
-    by_variant = {name: findings.find(name, metric) for name in findings.variants}
+    """Several variants side by side: a row per workload, a column per variant, the best bold."""
+    names = findings.fast_first(findings.variants)
+    by_variant = {name: findings.find(name, metric) for name in names}
     link = links(findings)
     rows = []
     for cells in zip(*(by_case.values() for by_case in by_variant.values()), strict=True):
@@ -211,14 +218,14 @@ def study(findings: Findings, metric: str) -> Table:
                 *side_by_side(cells),
             ]
         )
-    columns = ["benchmark", "threads", *findings.axes, *findings.variants]
-    note = f"Bold: best of its row, of what is sure. {SIGN}"
+    columns = ["benchmark", "threads", *findings.axes, *names]
+    note = f"Bold: the best significant improvement of its row. {SIGN}"
     title = f"Improvement of {metric} by variant, %"
-    return Table(title, columns, rows, note, kept=findings.variants)
+    return Table(title, columns, rows, note, kept=names)
 
 
 def standings(findings: Findings) -> Table:
-    """Each arm over all rows: what is left to gain by choosing better."""
+    """Each arm over all rows: what a better choice would gain."""
     rows = [
         [
             Cell(standing.variant_name),
@@ -233,20 +240,22 @@ def standings(findings: Findings) -> Table:
     columns = ["arm", "mean regret", "worst regret", "best in", "worse than the baseline in", "of"]
     partial = sum(not all(own.complete for own in row) for row in findings.regret_rows)
     note = (
-        f"Rows are workloads. {_ORACLE} Mean regret: the arithmetic mean over the rows. best in: "
-        "no arm takes less time there. worse than the baseline: by more than "
-        f"{WORSE_PCT:g} % of its time. of: the rows in which no run of the arm or of the oracle's "
-        f"is missing; in {partial} of {len(findings.regret_rows)} some run is."
+        f"Rows are workloads. {regret_explained(findings)} mean regret: the arithmetic mean over "
+        "the rows. best in: rows in which no arm is faster. worse than the baseline in: rows in "
+        f"which the arm is more than {WORSE_PCT:g} % slower. of: rows in which no run of the arm "
+        f"or of the oracle is missing; some run is missing in {partial} of "
+        f"{len(findings.regret_rows)} rows."
     )
     return Table("Regret by arm", columns, rows, note, kept=columns)
 
 
 def regrets(findings: Findings) -> Table:
-    """A row per workload, a column per arm, the best strong."""
-    names = findings.arms
+    """A row per workload, a column per arm, the best bold."""
+    names = findings.fast_first(findings.arms)
     link = links(findings)
     rows = []
-    for row in findings.regret_rows:
+    for case in findings.regret_rows:
+        row = sorted(case, key=lambda own: names.index(own.variant_name))
         best = min((own.regret for own in row if own.regret is not None), default=None)
         first = row[0]
         rows.append(
@@ -256,14 +265,15 @@ def regrets(findings: Findings) -> Table:
         )
     columns = ["benchmark", "threads", *findings.axes, *names, "oracle", "oracle's ns"]
     note = (
-        f"{_ORACLE} Bold: best of its row. Coloured: better or worse than the baseline by more "
-        f"than {WORSE_PCT:g} %. {PARTIAL}: fewer seeds or arms than planned, see the runs left out."
+        f"{regret_explained(findings)} Bold: best of its row. Coloured: more than {WORSE_PCT:g} % "
+        f"faster or slower than the baseline. {PARTIAL}: fewer seeds or arms than planned, see the "
+        "runs left out."
     )
     return Table("Regret by workload and arm", columns, rows, note, kept=names)
 
 
 def beside(findings: Findings) -> Table:
-    """Locality apart from serialisation: time and cycles of the arms that the oracle chooses."""
+    """Locality and serialisation: time and cycles of the arms that the oracle chooses from."""
     arms = findings.oracle_arms
     by_column = {
         (name, metric): findings.find(name, metric)
@@ -277,9 +287,9 @@ def beside(findings: Findings) -> Table:
     columns = ["benchmark", "threads", *findings.axes]
     compared = [f"{name}: {metric}" for name, metric in by_column]
     note = (
-        "Cycles tell the work, time tells when it is done. An arm that gains cycles gains "
-        "locality; if it loses time nevertheless, it does one after the other what could be done "
-        f"side by side. {SIGN}"
+        "Cycles are the work, time is when it is done. An arm that saves cycles gains locality; if "
+        "it nevertheless loses time, it serialises work that could run in parallel. "
+        f"{SIGN}"
     )
     title = f"{' beside '.join(arms)}: improvement of time and cycles, %"
     return Table(title, [*columns, *compared], rows, note, kept=compared)

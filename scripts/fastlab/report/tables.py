@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tables, independent of what shows them, and those of any comparison."""
+"""Tables, independent of their output form, and the tables of every comparison."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from fastlab.base.metrics import Metric
 from fastlab.base.model import Place
 from fastlab.base.text import one_line
 from fastlab.plan import rows as runs
-from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings, Verdict, no_run
+from fastlab.statistics.findings import Finding, Findings, Verdict, no_run
 
 Tone = Literal["", "gain", "loss", "aside"]
 
 NOT_AVAILABLE = "n/a"
-# What lacks some of the runs that were planned.
+# Marks a value that lacks some planned runs.
 PARTIAL = "†"
-# What a cell says of nothing; of a rounded number, nothing that is to be seen.
+# The text of a cell without information; also a number that rounds to 0.
 _NOTHING = re.compile(rf"|-|{NOT_AVAILABLE}|0(\.0+)?( %)?")
 TONES: Mapping[Verdict, Tone] = {"better": "gain", "worse": "loss", "INVALID": "loss"}
-# What the one sentence tells besides the primary metric: a gain is often paid with these.
+# Metrics that the result names besides the primary metric: gains often cost these.
 PAID_WITH = ("fairness", "migrations")
-# Of each run, besides the primary metric.
+# Metrics of each run in the table of runs, besides the primary metric.
 SHOWN_OF_RUNS = (
     "elapsed_ns",
     "cycles",
@@ -46,9 +46,9 @@ SIGN = (
 
 @dataclass(frozen=True)
 class Cell:
-    """`strong` marks a best case, `tone` a gain, a loss, or what is not measured here. On a page it
-    leads to `link`, and `anchor` is its name for links. A terminal shows `short`, if that is not
-    empty."""
+    """`strong` marks a best case; `tone` marks a gain, a loss, or an unmeasured value. On the page
+    the cell leads to `link`, and `anchor` is its name for links. A terminal shows `short` unless it
+    is empty."""
 
     text: str
     strong: bool = False
@@ -60,9 +60,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns are left-aligned up to `labels`, right-aligned after it; `kept` are those that a
-    reader looks for even where they say nothing (without_empty()). On the page every table can be
-    sorted and filtered; a row whose first cell is empty stays with the one above it."""
+    """Columns are left-aligned up to `labels`, right-aligned after it. `kept` are columns that stay
+    even without information (without_empty()). On the page every table can be sorted and filtered;
+    a row with an empty first cell stays with the row above it."""
 
     title: str
     columns: Sequence[str]
@@ -73,7 +73,7 @@ class Table:
 
 
 def without_empty(table: Table) -> Table:
-    """The table without columns in which no row says anything, but for those that are `kept`."""
+    """The table without columns in which no row has information, except those in `kept`."""
     told = [
         i
         for i, column in enumerate(table.columns)
@@ -89,104 +89,8 @@ def without_empty(table: Table) -> Table:
     )
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How a variant's findings of one metric ended, with the extremes of those that count. Without
-    an answer are also those `from_nothing`: costs of which the baseline has none, so no percent."""
-
-    variant: str
-    metric: str
-    better: int
-    worse: int
-    unchanged: int
-    unanswered: int
-    from_nothing: int
-    best: Finding | None
-    worst: Finding | None
-
-
-def tally(findings: Findings, variant: str, metric: str) -> Tally:
-    cases = findings.find(variant, metric).values()
-    verdicts = [case.verdict for case in cases]
-    by_gain = sorted(cases, key=lambda case: case.gain or 0.0)
-    return Tally(
-        variant,
-        metric,
-        better=verdicts.count("better"),
-        worse=verdicts.count("worse"),
-        unchanged=sum(verdict in NO_CHANGE for verdict in verdicts),
-        unanswered=sum(verdict in NO_ANSWER for verdict in verdicts),
-        from_nothing=sum(
-            case.metric.better == "lower" and case.baseline.mean == 0 and bool(case.variant.mean)
-            for case in cases
-        ),
-        best=by_gain[-1] if "better" in verdicts else None,
-        worst=by_gain[0] if "worse" in verdicts else None,
-    )
-
-
-def lead(findings: Findings) -> str:
-    """All in one sentence: of several variants what the best one gains and what it costs."""
-    return answers(findings)[0]
-
-
-def nothing_compared(findings: Findings) -> list[str]:
-    """Why, where there is nothing."""
-    return (
-        []
-        if findings.variants
-        else [f"Nothing is compared: {findings.baseline} is the only variant."]
-    )
-
-
-def answers(findings: Findings) -> list[str]:
-    """The lead, then a sentence for each of the other variants."""
-    if not findings.variants:
-        return nothing_compared(findings)
-
-    def rank(variant: str) -> tuple[int, float]:
-        counts = tally(findings, variant, findings.primary)
-        cases = findings.find(variant, findings.primary).values()
-        return counts.better - counts.worse, sum(case.gain or 0 for case in cases)
-
-    best = max(findings.variants, key=rank)
-    several = len(findings.variants)
-    first = f"{f'Best of {several}: ' if several > 1 else ''}{_answer(findings, best)}"
-    return [
-        first,
-        *(_answer(findings, variant) for variant in findings.variants if variant != best),
-    ]
-
-
-def _answer(findings: Findings, variant: str) -> str:
-    counts = tally(findings, variant, findings.primary)
-    rows = counts.better + counts.worse + counts.unchanged + counts.unanswered
-    text = (
-        f"{variant} against {findings.baseline} in {findings.primary}: of {rows} rows "
-        f"{counts.better} "
-        f"better{_extreme(counts.best)}, {counts.worse} worse{_extreme(counts.worst)}, "
-        f"{counts.unchanged} "
-        "without a change"
-    )
-    if counts.unanswered:
-        text += f", {counts.unanswered} without an answer"
-    for metric in PAID_WITH:
-        other = tally(findings, variant, metric)
-        if other.better or other.worse or other.from_nothing:
-            text += f"; {metric}: {other.better} better, {other.worse} worse"
-        if other.from_nothing:
-            text += f", {other.from_nothing} from 0"
-    return f"{text}."
-
-
-def _extreme(finding: Finding | None) -> str:
-    if finding is None or finding.improvement_pct is None:
-        return ""
-    return f" (up to {signed(finding.improvement_pct)} %, {finding.workload})"
-
-
 def results(findings: Findings, title: str, cases: Sequence[Finding]) -> Table:
-    """A row for each of the findings, with its values."""
+    """A row for each finding, with its values."""
     spread = any(case.low is not None for case in cases)
     tested = any(case.p is not None for case in cases)
     columns = ["workload", "variant", "metric", findings.baseline, "variant's", "improvement %"]
@@ -207,17 +111,15 @@ def results(findings: Findings, title: str, cases: Sequence[Finding]) -> Table:
         aside: Tone = "aside" if case.gain in (None, 0.0) else ""
         tone = TONES.get(case.verdict, aside)
         rows.append([*cells, *(Cell(text, tone=tone) for text in [*texts, case.verdict])])
-    note = (
-        f"{findings.mean}: {'geometric' if findings.mean == 'Gmean' else 'arithmetic'} means. "
-        f"{SIGN}"
-    )
+    kind = "geometric" if findings.mean == "Gmean" else "arithmetic"
+    note = f"{findings.mean}: {kind} means. {SIGN}"
     if spread:
-        note += " Other metrics than the primary one are hints."
+        note += " Metrics other than the primary metric are hints."
     return Table(title, [*columns, "verdict"], rows, note, 3, ["improvement %"])
 
 
 def by_metric(findings: Findings) -> Iterator[Table]:
-    """The primary metric, where it was measured; then all others."""
+    """The primary metric, if it was measured; then the other metrics."""
     others: list[Finding] = []
     for metric in findings.measured:
         cases = findings.of_metric(metric.name)
@@ -230,21 +132,21 @@ def by_metric(findings: Findings) -> Iterator[Table]:
 
 
 def losses(findings: Findings) -> Table:
-    """Every case in which a variant is worse than the baseline, the worst first."""
+    """Every case in which a variant is worse than the baseline, the largest loss first."""
     return _list(
         findings, "Losses", [finding for finding in findings.findings if (finding.gain or 0) < 0]
     )
 
 
 def gains(findings: Findings) -> Table:
-    """Every case in which a variant is better than the baseline, the best first."""
+    """Every case in which a variant is better than the baseline, the largest gain first."""
     return _list(
         findings, "Gains", [finding for finding in findings.findings if (finding.gain or 0) > 0]
     )
 
 
 def _list(findings: Findings, title: str, cases: Sequence[Finding]) -> Table:
-    """The largest changes first; equal ones, but for the last bits of a float, as they stand."""
+    """The largest changes first. Changes that are equal to six digits keep their order."""
     ordered = sorted(cases, key=lambda case: -round(abs(case.improvement_pct or 0), 6))
     link = links(findings)
     rows = [
@@ -265,7 +167,7 @@ def _list(findings: Findings, title: str, cases: Sequence[Finding]) -> Table:
 
 
 def numbers(place: Place) -> list[Cell]:
-    """The threads, and where the row stands on the axes of a matrix."""
+    """The number of threads, and the row's values on the axes of a matrix."""
     return [Cell(str(place.threads)), *(Cell(str(number)) for _, number in place.axes)]
 
 
@@ -284,11 +186,13 @@ def left_out(findings: Findings) -> Table:
         for run in findings.left_out
     ]
     columns = ["status", "variant", "benchmark", "reason", "which", "threads", *findings.axes]
-    return Table(f"Left out: {len(rows)} runs", columns, rows, "In none of the tables.", 5)
+    return Table(
+        f"Left out: {len(rows)} runs", columns, rows, "These runs are in no other table.", 5
+    )
 
 
 def links(findings: Findings) -> dict[tuple[int | str, ...], str]:
-    """By its key, where a workload's runs are in the table raw()."""
+    """Links to a workload's runs in the table raw(), by the workload's key."""
     return {
         key: f"#runs-{number}"
         for number, key in enumerate(dict.fromkeys(run.key for run in findings.raw))
@@ -296,10 +200,11 @@ def links(findings: Findings) -> dict[tuple[int | str, ...], str]:
 
 
 def raw(findings: Findings) -> Table:
-    """Every run that was compared, and those that were to be, with their places in runs.jsonl."""
+    """Every compared run, and every run that should have been compared, with its key in
+    runs.jsonl."""
     measured = {metric.name for metric in findings.measured}
     names = [name for name in dict.fromkeys((findings.primary, *SHOWN_OF_RUNS)) if name in measured]
-    # The first of a workload's runs is where links lead.
+    # Links lead to the first run of a workload.
     anchors = {key: link.removeprefix("#") for key, link in links(findings).items()}
     rows = []
     for run in findings.raw:
@@ -313,22 +218,22 @@ def raw(findings: Findings) -> Table:
         ]
         rows.append([*cells, *(Cell(value(runs.value(run.row, name))) for name in names)])
     columns = ["workload", "variant", "which", "status", "key", *names]
-    note = "key: of a line of runs.jsonl, which is beside this page and has all that was measured."
+    note = "key: identifies the line of runs.jsonl, in the same directory, with all measurements."
     return Table(f"Runs: {len(rows)}", columns, rows, note, 4)
 
 
 def _key(key: str) -> Cell:
-    """A browser that knows text fragments goes to the line itself. Which line it is would depend on
-    how many runs were made at a time, and a page must not."""
-    # A simulated run's key is a digest, whose first digits will do.
+    """A link to the line with a text fragment. The line's number would depend on how many runs were
+    made at the same time."""
+    # A simulated run's key is a digest; its first digits suffice.
     shown = key if "-" in key else key[:12]
-    # To a fragment "-" is syntax.
+    # "-" is syntax in a text fragment.
     text = quote(key, safe="").replace("-", "%2D")
     return Cell(shown, link=f"runs.jsonl#:~:text={text}")
 
 
 def notes(findings: Findings) -> list[str]:
-    """What belongs beside the numbers, a line each."""
+    """Notes on the numbers, a line each."""
     lacking = missing(findings)
     lines = [
         *(f"Calibration: {line}" for line in findings.calibration),
@@ -341,7 +246,7 @@ def notes(findings: Findings) -> list[str]:
 
 
 def missing(findings: Findings) -> str:
-    """The metrics that no run has, those together that lack for the same reason."""
+    """The metrics that no run has, grouped by reason."""
     names: dict[str, list[str]] = {}
     for metric in findings.not_available:
         names.setdefault(findings.why_not_available(metric.name), []).append(metric.name)
@@ -351,13 +256,13 @@ def missing(findings: Findings) -> str:
 
 
 def no_claims(findings: Findings) -> list[str]:
-    """Why there is no claim, and of which metrics."""
+    """Why there is no claim, and for which metrics."""
     reasons: dict[str, list[str]] = {}
     for metric in findings.measured:
         for finding in findings.of_metric(metric.name):
-            # What no run has stands in the tables as that, unless something is known of why.
+            # The tables show metrics that no run has; list them here only with a further reason.
             if finding.reason and finding.reason != no_run(metric.name):
-                # Metrics that lack for the same reason stand together.
+                # Group metrics with the same reason.
                 reason = finding.reason.replace(no_run(metric.name), "no run has it")
                 text = f"{finding.variant_name}: {finding.workload}: {finding.verdict}: {reason}"
                 reasons.setdefault(text, []).append(metric.name)
@@ -369,7 +274,7 @@ def no_claims(findings: Findings) -> list[str]:
 
 
 def units(findings: Findings) -> Table:
-    """What the metrics count."""
+    """The metrics and their units."""
     rows = [
         [Cell(metric.name), Cell(metric.unit), Cell(f"{metric.better} is better")]
         for metric in findings.metrics
@@ -385,7 +290,7 @@ def improvement_cell(finding: Finding, best: bool = False) -> Cell:
     """An improvement and its spread, in percent."""
     if finding.improvement_pct is None:
         return Cell(NOT_AVAILABLE, tone="aside")
-    # Rounded first: what is shown as 0.0 has no sign and no tone.
+    # Rounded first: 0.0 has neither sign nor tone.
     shown = round(finding.improvement_pct, 1) or 0.0
     spread = "" if finding.spread is None else f" ±{finding.spread:.1f}"
     unsure = " ~" if finding.verdict == "~" else ""
@@ -395,21 +300,20 @@ def improvement_cell(finding: Finding, best: bool = False) -> Cell:
 
 
 def side_by_side(cases: Sequence[Finding]) -> list[Cell]:
-    """Their improvements, the best strong, if that is sure: what is no significant change, or no
-    answer, is not the best by its number."""
+    """The improvements, the best bold if it is significant."""
     best = max((case.gain for case in cases if case.gain is not None), default=None)
     return [improvement_cell(case, bool(case.gain) and case.gain == best) for case in cases]
 
 
 def value(number: float | None) -> str:
-    """A counter's or a ratio's value."""
+    """The value of a counter or ratio."""
     if number is None:
         return NOT_AVAILABLE
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.4g}"
 
 
 def signed(percent: float) -> str:
-    """Rounded first: what is shown as 0.0 is neither better nor worse."""
+    """Rounded first: 0.0 is neither better nor worse."""
     return f"{round(percent, 1) or 0.0:+.1f}"
 
 

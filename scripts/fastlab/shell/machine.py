@@ -31,11 +31,11 @@ from fastlab.kernel.catalogue import VariantEntry, load_catalogue
 from fastlab.kernel.kernels import Places
 from fastlab.shell.session import Session, Streams
 
-# What the guest needs of the host's file system is here, too: udev makes the devices that a
-# command's input and output go through, and `su` is the shell's parent.
+# Tools that the guest uses from the host's file system are required, too: udev creates the devices
+# of a command's input and output, and `su` is the parent of the shell.
 TOOLS = ("qemu-system-x86_64", "setpriv", "strings", "su", "udevadm")
 
-# Directories of the host that the guest has its own of.
+# Directories of which the guest has its own.
 OWN = frozenset({"dev", "lost+found", "proc", "run", "sys"})
 # virtme-ng hands each overlay over as a variable, and of a guest's init Linux takes 32 in all. So
 # these come first, if the host has more directories than that.
@@ -45,7 +45,7 @@ MEMORY = "2G"
 # CONFIG_NR_CPUS of Kbuild/base.config.
 MOST_CPUS = 64
 
-# The second serial port: virtme-ng gives the first one to the shell, or to nobody.
+# The second serial port: virtme-ng may give the first one to the shell.
 SERIAL = (
     *("earlycon=uart8250,io,0x2f8,115200", "console=ttyS1,115200", "ignore_loglevel"),
     *("printk.devkmsg=on", "panic=-1"),

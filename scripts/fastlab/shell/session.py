@@ -199,7 +199,7 @@ class Session:
                 try:
                     _write(sink, chunk)
                 except OSError as error:
-                    # Of a broken pipe it is a BrokenPipeError: nobody reads. Others are told.
+                    # For a broken pipe this is a BrokenPipeError.
                     self._unwritten = OSError(error.errno, error.strerror, name)
 
 
@@ -217,5 +217,5 @@ def _write(sink: int, data: bytes) -> None:
         try:
             data = data[os.write(sink, data) :]
         except BlockingIOError:
-            # Who shares it with us may have made it so.
+            # A process that shares the descriptor may have made it non-blocking.
             select.select([], [sink], [])

@@ -17,7 +17,7 @@ SAMPLE = 48
 
 @dataclass(frozen=True)
 class ProgramOutput:
-    """What a run of this size left behind. `report` is the macros' (parmacs.h), line by line."""
+    """The output of a run of this size. `report` has the lines of the macros (parmacs.h)."""
 
     output: str
     report: Sequence[str]
@@ -37,7 +37,7 @@ Judge = Callable[[ProgramOutput], Judgement]
 
 
 def verdict_word(passed: str, *failed: str) -> Judge:
-    """The program checks itself and says `passed`, on a line that begins so."""
+    """A judge of a program that checks itself and prints a line that begins with `passed`."""
 
     def judge(run: ProgramOutput) -> Judgement:
         lines = [line.strip() for line in run.output.splitlines()]
@@ -51,7 +51,7 @@ def verdict_word(passed: str, *failed: str) -> Judge:
 
 
 def cholesky(run: ProgramOutput) -> Judgement:
-    """Its own test, and how much it had to do: the same whoever does it."""
+    """The program's own test, and its number of operations, which no thread count changes."""
     judged = verdict_word("PASSED", "Max error is")(run)
     match = re.search(r"^(\d+) operations for factorization", run.output, re.MULTILINE)
     if not judged.right or not match:
@@ -139,7 +139,7 @@ def fmm(step: float) -> Judge:
             return Judgement(False, "a particle is missing, or there twice")
         values = {
             "sum of the squared distances": math.fsum(row[3] ** 2 + row[4] ** 2 for row in rows),
-            # Who is where, too.
+            # A second sum, which also depends on the particles' order.
             "sum of number times place": math.fsum(row[0] * row[3] for row in rows),
         }
         error = f"{_fmm_error(rows, step):.0e}"

@@ -101,7 +101,7 @@ def output_directory(request: TreeRequest) -> Path:
 
 
 def build(request: TreeRequest, reporter: Reporter) -> list[BuiltProgram]:
-    """Build every program that is asked for. One that cannot be built does not stop the others."""
+    """Build every requested program. A program that cannot be built does not stop the rest."""
     with prepared(request, reporter) as (_, built):
         return built
 
@@ -110,8 +110,8 @@ def build(request: TreeRequest, reporter: Reporter) -> list[BuiltProgram]:
 def prepared(
     request: TreeRequest, reporter: Reporter
 ) -> Iterator[tuple[SourceTree, list[BuiltProgram]]]:
-    """The tree, and the programs that are asked for, built. Nobody else builds or runs them until
-    this is left."""
+    """The tree and its requested programs, built. No other process builds or runs them
+    meanwhile."""
     tree = source_tree.find_tree(request.root)
     output = output_directory(request)
     source_tree.check(tree, output)
@@ -122,8 +122,8 @@ def prepared(
 def run(request: TreeRequest, reporter: Reporter) -> Iterator[TreeRow]:
     """Build, run at every number of threads, and judge: each row as soon as it is known.
 
-    What a program says of itself counts, and that it says the same at every number of threads: the
-    fewest are the reference.
+    The program's own check decides, and that its values are equal at every number of threads: the
+    run with the fewest threads is the reference.
     """
     with prepared(request, reporter) as (tree, built):
         for built_program in built:
@@ -289,7 +289,7 @@ def attempt(job: TreeJob) -> TreeRow:
 
 
 def compared(row: TreeRow, reference: TreeRow, program: Program) -> TreeRow:
-    """The row, wrong if its values are not those of the reference."""
+    """The row, marked wrong if its values differ from the reference."""
     if row.verdict != "ok":
         return row
     different = differences(row.values, reference.values, program.tolerance)

@@ -37,11 +37,10 @@ class Invocation:
 
 @dataclass(frozen=True)
 class Program:
-    """`directory` is below codes/; `sizes` say what `call` and people understand.
+    """`directory` is below codes/; `sizes` are the words that `call` and people understand.
 
-    `macros` is read by m4 after parmacs.m4. `tolerance` is relative, for comparing the values of
-    a run with those of another thread count. `remark` explains a figure that is said beside the
-    verdict, but not judged.
+    m4 reads `macros` after parmacs.m4. `tolerance` is relative, for comparing the values of
+    different thread counts. `remark` explains a figure that is shown without being judged.
     """
 
     name: str
@@ -93,7 +92,7 @@ def _barnes(directory: Path, size: str, threads: int) -> Invocation:
 
 
 def _fmm(directory: Path, size: str, threads: int) -> Invocation:
-    """No line is left empty: only those of the original mean the default."""
+    """No line is empty: only the original programs take an empty line for the default."""
     lines = ["two cluster", "plummer", size, "1e-6", threads, 5, FMM_STEP, "0.0", "cost zones"]
     return Invocation(input="".join(f"{line}\n" for line in lines))
 
@@ -119,7 +118,7 @@ _WATER_SIZES: Mapping[Size, str] = {"small": "512", "base": "512", "paper": "926
 
 FMM_REMARK = (
     "fmm's forces are not judged, but its places: the figure is their root mean square distance "
-    "from sums over all other particles, as a part of these. Those of Splash-3 are wrong at any "
+    "from sums over all other particles, as a part of these. Splash-3 computes wrong forces at any "
     "number of threads: 1e+00 is as far off as they are large"
 )
 WATER_REMARK = (

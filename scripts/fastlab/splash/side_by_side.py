@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Our SPLASH-2 programs and those of an original tree, side by side: the same work in one run.
+"""Our SPLASH-2 programs and an original tree's, side by side, with the same work.
 
 In every round each program runs at each number of threads, ours and theirs one after the other, so
-that whatever else the machine does meets both. Their two times are a pair: the ratio is taken pair
-by pair, and its median counts.
+that other load affects both. Their two times are a pair; the result is the median of the pairs'
+ratios.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Spread:
 
 @dataclass
 class SplashRow:
-    """A case at a number of threads, and what the rounds so far gave. `pairs` are the times in ns
-    of ours and theirs, one after the other. After a `failure` there will be no more, and `reason`
-    says why. The commands are those of the last runs."""
+    """A case at a number of threads, and its results so far. `pairs` are the times of ours and
+    theirs in ns. After a `failure` there are no further runs; `reason` has the cause. `commands`
+    are those of the last runs."""
 
     case: SplashCase
     threads: int

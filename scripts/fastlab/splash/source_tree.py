@@ -84,7 +84,7 @@ def find_tree(root: Path) -> SourceTree:
 
 
 def choose(tree: SourceTree, wanted: Iterable[Program], named: bool) -> list[Program]:
-    """Those of `wanted` that the tree has; a missing one that was asked for by name is an error."""
+    """The programs of `wanted` in the tree; a missing program that was named is an error."""
     wanted = list(wanted)
     missing = [program for program in wanted if program not in tree.programs]
     if named and missing:
@@ -149,7 +149,7 @@ def _text(path: Path) -> str:
 def _target(makefile: Path) -> str:
     match = re.search(r"^TARGET\s*:?=\s*(\S+)", _text(makefile), re.MULTILINE)
     if not match:
-        raise FastError(f"{makefile}: it does not say its TARGET, as those of SPLASH-2 do")
+        raise FastError(f"{makefile}: it has no TARGET, unlike a Makefile of SPLASH-2")
     return match[1]
 
 
@@ -170,7 +170,7 @@ def _kept(directory: Path) -> list[Path]:
 def _make(program: Program, sources: Sequence[Path]) -> list[str]:
     """Each variable of the tree's Makefiles that names a tool, a macro file or a place."""
     up = "/".join(".." for _ in Path(program.directory).parts)
-    # What is published in .C and .H is C89 with functions that nobody declares.
+    # Sources in .C and .H are C89 with undeclared functions.
     old = any(path.suffix == ".C" for path in sources)
     flags = [*CFLAGS, f"-std={'gnu89' if old else 'gnu11'}", "-include", f"{up}/parmacs.h"]
     macros = [f"{up}/{name}" for name in ("parmacs.m4", program.macros) if name]

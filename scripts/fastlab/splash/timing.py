@@ -128,7 +128,7 @@ class Theirs:
     def __init__(
         self, case: SplashCase, job: TreeJob, references: dict[SplashCase, TreeRow]
     ) -> None:
-        """`references` has the first right result of each case, which all others must be like."""
+        """`references` has the first right result of each case, which later results must match."""
         self._case = case
         self._job = job
         self._references = references

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From a results directory to its findings, whatever made it: needs no kernel and no VM."""
+"""The findings of a results directory of any backend. Needs no kernel and no VM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fastlab.statistics.simulated import summarise
 
 
 def analyse(directory: Path, reporter: Reporter) -> Findings:
-    """Judge what is there by the plan that was kept with it."""
+    """Judge the results by the plan that was kept with them."""
     file = directory / "experiment.toml"
     if not file.is_file():
         raise FastError(
@@ -34,12 +34,13 @@ def analyse(directory: Path, reporter: Reporter) -> Findings:
         return paired.analyse(make_dataset(plan, rows))
     if rows and rows[-1]["backend"] != "sim":
         raise FastError(
-            f"{directory / plan_file.NAME}: is not there, and it says what these runs were to "
-            "show; restore it, or make them again in another directory"
+            f"{directory / plan_file.NAME}: missing, and without the plan these runs cannot be "
+            "judged; "
+            "restore it, or make them again in another directory"
         )
     made = plan or plan_file.simulations(load_experiment(file))
     findings = summarise(made, rows)
     if not made.experiment.attribute:
-        # What is there is an older experiment's.
+        # An existing attribution belongs to an older experiment.
         return findings
     return replace(findings, attributed=attributed.load(directory, made.builds))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a variant's counts come from: the functions that cost most, and lines that CPUs share in
-vain (Documentation/attribution.rst)."""
+"""The sources of a variant's counts: the costliest functions, and falsely shared cache lines
+(Documentation/attribution.rst)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _FILE = "attribution.json"
 
 @dataclass(frozen=True)
 class FunctionCost:
-    """`source` is where in it most stall cycles are, as FILE:LINE, or "". `costs` are of all runs
-    together, by the plugin's names."""
+    """`source` is the FILE:LINE with most stall cycles, or "". `costs` are summed over all runs, by
+    the plugin's names."""
 
     function: str
     binary: str
@@ -32,8 +32,8 @@ class FunctionCost:
 
 @dataclass(frozen=True)
 class FalseSharing:
-    """A line of the caches that CPUs have fetched from each other `in_vain`, of all `moves`.
-    `touched` says which CPU does what with which of its bytes, `by` which functions fetch it."""
+    """A cache line that CPUs fetched from each other `in_vain`, of all `moves`. `touched` says
+    which CPU reads or writes which bytes, `by` which functions fetch the line."""
 
     name: str
     moves: int
@@ -45,8 +45,8 @@ class FalseSharing:
 
 @dataclass(frozen=True)
 class Attributed:
-    """The sum of a variant's `runs` of a workload, in user and kernel mode: the idle loop is not
-    in it, as it is in none of a run's counters."""
+    """The sum over a variant's `runs` of a workload, in user and kernel mode. The idle loop is not
+    included, as in all counters."""
 
     variant_name: str
     workload: str
@@ -57,7 +57,7 @@ class Attributed:
 
 
 def keep(directory: Path, attributed: Iterable[Attributed], builds: Builds) -> None:
-    """Write it below the results directory, with the builds whose runs these are."""
+    """Write the attribution below the results directory, with the builds of its runs."""
     content = {
         "schema": SCHEMA_VERSION,
         **asdict(builds),
@@ -67,7 +67,7 @@ def keep(directory: Path, attributed: Iterable[Attributed], builds: Builds) -> N
 
 
 def load(directory: Path, builds: Builds | None) -> tuple[Attributed, ...]:
-    """What keep() wrote of these builds; none if it wrote nothing, or of others."""
+    """The attribution that keep() wrote for these builds; empty without one."""
     path = directory / DIRECTORY / _FILE
     if not path.is_file():
         return ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The blocks of a comparison, and what those in which the baseline stands against itself say."""
+"""The blocks of a comparison, and the A/A calibration."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from fastlab.statistics.significance import (
 
 
 def planned_blocks(plan: Plan, noises: Iterable[Noise]) -> int:
-    """The blocks of each comparison that find the plan's effect with the primary metric's noise; at
-    most its `max_blocks`."""
+    """The number of blocks of each comparison that find the plan's effect, given the noise of the
+    primary metric; at most the plan's `max_blocks`."""
     effect = np.log1p(plan.effect_pct / 100)
     comparisons = len(plan.workloads) * len(plan.variants)
     sizes = range(MIN_BLOCKS, plan.max_blocks)
@@ -53,9 +53,9 @@ def planned_blocks(plan: Plan, noises: Iterable[Noise]) -> int:
 
 @dataclass(frozen=True)
 class Blocks:
-    """One metric of one comparison: each side's runs, and the log ratios of its whole blocks.
+    """One metric of one comparison: each side's runs, and the log ratios of its complete blocks.
 
-    `reason` says why there is nothing to test, with the verdict that follows from it.
+    `reason` says why there is nothing to test; `verdict` follows from it.
     """
 
     sides: tuple[tuple[float, ...], tuple[float, ...]]
@@ -66,7 +66,7 @@ class Blocks:
 
 
 def blocks_of(rows: Sequence[PairedRow], metric: Metric, wanted: int) -> Blocks:
-    """Gather a comparison's blocks. `wanted`: how many were planned."""
+    """The blocks of a comparison, of which `wanted` were planned."""
     bad = [row for row in rows if row["status"] == "invalid"]
     if bad:
         return nothing("INVALID", f"{len(bad)} of {len(rows)} runs: {bad[0]['reason']}")
@@ -102,7 +102,7 @@ def whole_blocks(
     sides: tuple[tuple[float, ...], tuple[float, ...]],
     whole: Sequence[tuple[Sequence[float], Sequence[float]]],
 ) -> Blocks:
-    """Blocks that have all their runs: each one's A runs and B runs."""
+    """Complete blocks: each one's A runs and B runs."""
     means = np.array([[np.mean(half) for half in block] for block in whole])
     if (means <= 0).any():
         count = int((means <= 0).any(axis=1).sum())
@@ -115,14 +115,14 @@ def whole_blocks(
 
 
 def nothing(verdict: Verdict, reason: str) -> Blocks:
-    """No blocks, and why."""
+    """No blocks, for this reason."""
     return Blocks(((), ()), (None, None), (), verdict, reason)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What the A/A blocks say. `noise` has no entry for what they do not tell. `counting` is the
-    elapsed time with a group of events counted by that without, as log ratios."""
+    """The result of the A/A blocks. `noise` has no entry if the noise is unknown. `counting`
+    compares the elapsed time with a group of events counted and without, as log ratios."""
 
     noise: dict[tuple[Workload, str], Noise]
     missing: dict[tuple[Workload, str], str]
@@ -132,8 +132,8 @@ class Calibration:
 
 
 def calibrate(dataset: Dataset) -> Calibration:
-    """Judge the A/A blocks. `blocks` are those that each comparison is to have; None while the
-    calibration of the primary metric is not there for every workload."""
+    """Judge the A/A blocks. `blocks` is the number of blocks for each comparison; None while the
+    calibration of the primary metric is incomplete."""
     plan = dataset.plan
     noise: dict[tuple[Workload, str], Noise] = {}
     missing: dict[tuple[Workload, str], str] = {}
@@ -167,7 +167,8 @@ def calibrate(dataset: Dataset) -> Calibration:
 
 
 def _perturbation(plan: Plan, rows: Mapping[str, Sequence[PairedRow]], events: str) -> Test | None:
-    """The calibration's runs that count these beside those that count nothing, if all are there."""
+    """The calibration's runs that count these events against those that count nothing, if
+    complete."""
     halves: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for counted, own_rows in ((False, rows[NOTHING]), (True, rows[events])):
         for row in own_rows:

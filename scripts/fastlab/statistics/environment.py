@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a real machine was like during a run, and what of it makes the numbers doubtful.
+"""The state of a real machine during a run, and what makes its numbers doubtful.
 
-Everything is read below a root directory, /proc and /sys of which are this machine's or a test's.
-What a machine does not tell is None, "not available"; nothing is guessed.
+Everything is read below a root directory with the /proc and /sys of this machine or of a test.
+Unknown values are None, "not available"; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from fastlab.plan.circumstances import (
     listed_cpus,
 )
 
-# A hand-off takes a few microseconds: a CPU that sleeps longer is what would be measured.
+# A hand-off takes a few microseconds: leaving a deeper idle state would dominate it.
 SLOW_IDLE_US = 10
-# Less CPU time than this, taken away by the hypervisor, is lost in the noise of any run.
+# A smaller share of stolen CPU time disappears in the noise.
 STEAL_SHARE = 0.001
-# Load per CPU of the run's, before anything was run, that is more than the system's housekeeping.
+# Load per CPU before the first run that exceeds the housekeeping of the system.
 IDLE_LOAD = 0.1
 
 CPUS = "sys/devices/system/cpu"
@@ -58,9 +58,9 @@ def capture(root: Path = Path("/")) -> Environment:
 
 
 def host() -> dict[str, Any]:
-    """What the file of a benchmark says of the machine that it was run on: CPUs that it might use.
+    """The machine of a benchmark's results file, with the CPUs that the benchmark could use.
 
-    Null says "not available".
+    Null: not available.
     """
     captured = capture()
     return {
@@ -70,8 +70,7 @@ def host() -> dict[str, Any]:
 
 
 def activity(root: Path = Path("/"), cpu_list: str | None = None) -> Activity:
-    """Read what the machine is doing, and of these CPUs, or all, the ticks. Raises FastError where
-    there is no /proc."""
+    """The machine's activity; ticks of these CPUs, or of all. Raises FastError without /proc."""
     stat, loadavg = _read(root / "proc/stat"), _read(root / "proc/loadavg")
     if not stat or not loadavg:
         raise FastError(f"{root / 'proc'}: stat and loadavg cannot be read; is it mounted?")
@@ -91,9 +90,9 @@ def activity(root: Path = Path("/"), cpu_list: str | None = None) -> Activity:
 
 
 def doubts(runs: Sequence[Circumstances]) -> list[str]:
-    """What makes the numbers of these runs doubtful, in the order they were made: a sentence each.
+    """What makes the numbers of these runs doubtful, in order: a sentence each.
 
-    An empty list says that nothing was found, not that nothing is there.
+    An empty list means that nothing was found.
     """
     if not runs:
         return []
@@ -163,7 +162,7 @@ def _static(captured: Environment) -> list[str]:
     return sentences
 
 
-# Of the kernel's command line, which image is booted: that of two kernels has to differ.
+# Words of the kernel command line that name the image, and differ between kernels.
 _IMAGE = ("BOOT_IMAGE=", "root=", "initrd=")
 
 
@@ -175,7 +174,7 @@ def _mitigations(captured: Environment) -> list[str]:
     return [f"{name}: {text}" for name, text in captured.mitigations.items()]
 
 
-# What belongs to a boot of a kernel, and of two kernels should be the same.
+# Properties of a boot, which should be equal for two kernels.
 _OF_KERNEL: Mapping[str, Callable[[Environment], list[str]]] = {
     "command line": _command_line,
     "mitigations": _mitigations,
@@ -190,7 +189,7 @@ def _by_kernel(runs: Sequence[Circumstances]) -> dict[str, list[Environment]]:
 
 
 def _apart(given: Iterable[Sequence[str]]) -> list[str]:
-    """Of each what not all of them have."""
+    """For each list the words that are not in all lists."""
     lists = list(given)
     common = set(lists[0]).intersection(*lists)
     return [
@@ -199,7 +198,7 @@ def _apart(given: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _changes(runs: Sequence[Circumstances]) -> list[str]:
-    """What was not the same in all runs, or in all of one kernel."""
+    """What differed between runs, or between the runs of one kernel."""
     sentences = []
     for name, words in _OF_KERNEL.items():
         for own in _by_kernel(runs).values():
@@ -219,7 +218,7 @@ def _changes(runs: Sequence[Circumstances]) -> list[str]:
 
 
 def _kernels(runs: Sequence[Circumstances]) -> list[str]:
-    """What two kernels differ in besides FAST."""
+    """Differences of two kernels besides FAST."""
     firsts = {kernel: own[0] for kernel, own in _by_kernel(runs).items()}
     differences = []
     releases = {re.split(r"[^\d.]", kernel, maxsplit=1)[0] for kernel in firsts}
@@ -288,7 +287,7 @@ def _cpuinfo(text: str) -> dict[str, str]:
 def _cpu_name(cpuinfo: Mapping[str, str]) -> str | None:
     if "model name" in cpuinfo:
         return cpuinfo["model name"]
-    # ARM numbers its designs.
+    # ARM identifies designs by number.
     if "CPU part" in cpuinfo:
         return f"implementer {cpuinfo.get('CPU implementer')} part {cpuinfo['CPU part']}"
     return None

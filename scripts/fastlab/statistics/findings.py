@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a comparison found, whatever it was measured with: all that a report shows.
+"""The findings of a comparison, whatever the backend: everything that a report shows.
 
-A finding is one metric of one workload under one variant. What only the simulation knows, and what
-only a real machine knows, are sections that the other leaves empty.
+A finding is one metric of one workload under one variant. Sections that only the simulation or only
+a real machine has are empty for the other.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from fastlab.statistics.attributed import Attributed
 from fastlab.statistics.lock_uses import LockUse
 from fastlab.statistics.regret import Regret, Standing, standings
 
-# better, worse: a change that may be claimed; same: the simulation gave equal values.
-# ~: no significant change: the interval holds 0, or a test does not find it.
-# refused: significant, but below what the calibration lets one claim, or from runs that counting
-# has changed too much. The others say that there is no answer, and `reason` says why.
+# better, worse: a change that may be claimed. same: the simulation gave equal values. ~: no
+# significant change: the interval contains 0, or a test does not find it. refused: significant, but
+# below the smallest effect that the calibration allows to claim, or counting changed the runs too
+# much. All other verdicts: there is no answer, for `reason`.
 Verdict = Literal["better", "worse", "same", "~", "refused", "n/a", "incomplete", "INVALID"]
 NO_ANSWER: tuple[Verdict, ...] = ("n/a", "incomplete", "INVALID")
 NO_CHANGE: tuple[Verdict, ...] = ("same", "~", "refused")
@@ -32,8 +32,8 @@ NO_CHANGE: tuple[Verdict, ...] = ("same", "~", "refused")
 
 @dataclass(frozen=True)
 class Side:
-    """One side's values: their mean, their sample standard deviation in percent of it, and how many
-    they are. None: not available, or not defined."""
+    """One side's mean, its sample standard deviation in percent of the mean, and the number of
+    values. None: not available, or not defined."""
 
     mean: float | None = None
     deviation_pct: float | None = None
@@ -41,12 +41,12 @@ class Side:
 
 
 def no_run(metric: str, why: str = "") -> str:
-    """The reason of a finding whose metric no run has."""
+    """The reason of a finding if no run has the metric."""
     return f"no run has {metric}{f': {why}' if why else ''}"
 
 
 def side(values: Iterable[float], mean: float | None) -> Side:
-    """The Side of these values, whose mean of whatever kind is given."""
+    """The Side of these values, with the given mean."""
     known = list(values)
     centre = fmean(known) if known else 0
     spread = stdev(known) * 100 / centre if len(known) > 1 and centre else None
@@ -55,13 +55,12 @@ def side(values: Iterable[float], mean: float | None) -> Side:
 
 @dataclass(frozen=True)
 class Finding(Place):
-    """`improvement_pct` is positive where the variant is better; `spread` is the sample standard
-    deviation of the seeds' improvements, in percentage points; `low` and `high` are the ends of
-    `improvement_pct`'s 95 % confidence interval. `p` is the t test's after Holm's correction,
-    `p_rank` the rank test's by itself. `floor_pct` is the smallest improvement that may be claimed,
-    `detectable_pct` the smallest that is found in 95 of 100 such experiments. None: not available.
-    `complete`: all runs that were planned are in it. `singles` are the improvements of each seed,
-    or block, by its name."""
+    """`improvement_pct` is positive if the variant is better. `spread` is the sample standard
+    deviation of the seeds' improvements, in percentage points. `low` and `high` are the ends of the
+    95 % confidence interval. `p` belongs to the t test after Holm's correction, `p_rank` to the
+    rank test. `floor_pct` is the smallest improvement that may be claimed; `detectable_pct` the
+    smallest that is found in 95 of 100 such experiments. None: not available. `complete`: no
+    planned run is missing. `singles` are the improvements of each seed, or block, by its name."""
 
     metric: Metric
     variant_name: str
@@ -82,7 +81,7 @@ class Finding(Place):
 
     @property
     def gain(self) -> float | None:
-        """The improvement that counts: 0 where no change may be claimed, None without an answer."""
+        """The improvement that counts: 0 if no change may be claimed, None without an answer."""
         if self.verdict in NO_ANSWER:
             return None
         return 0.0 if self.verdict in NO_CHANGE else self.improvement_pct
@@ -90,8 +89,8 @@ class Finding(Place):
 
 @dataclass(frozen=True)
 class LeftOut(Place):
-    """Runs that are in no comparison. `which` of the workload's: a seed, a place in a block.
-    `status` is "invalid", "failed" or "missing"."""
+    """Runs that are in no comparison. `which` identifies them in the workload, such as by seed or
+    block. `status` is "invalid", "failed" or "missing"."""
 
     variant_name: str
     which: str
@@ -109,7 +108,7 @@ class LeftOut(Place):
 
 @dataclass(frozen=True)
 class Raw(Place):
-    """A run of the comparison, good or bad, as it was measured. `which` is as in LeftOut."""
+    """A run of the comparison, good or bad. `which` is as in LeftOut."""
 
     variant_name: str
     which: str
@@ -118,7 +117,7 @@ class Raw(Place):
 
 @dataclass(frozen=True)
 class Mechanism(Place):
-    """What FAST did in a workload: the kernel's counters, summed over the seeds compared."""
+    """What FAST did in a workload: the kernel's counters, summed over the compared seeds."""
 
     variant_name: str
     counters: dict[str, int]
@@ -126,10 +125,10 @@ class Mechanism(Place):
 
 @dataclass(frozen=True)
 class Synchronization(Place):
-    """What a workload's threads did at locks, barriers and flags, means over the seeds.
+    """Operations at locks, barriers and flags in a workload, means over the seeds.
 
-    Rates are per second of modelled time, shares are of the threads' time, 0 to 1. None: the
-    kernel counts no hand-offs.
+    Rates are per second of modelled time, shares of the threads' time, 0 to 1. None: the kernel
+    does not count hand-offs.
     """
 
     variant_name: str
@@ -147,7 +146,7 @@ class Synchronization(Place):
 @dataclass(frozen=True)
 class Simulated:
     """What was simulated, on which machine (rows.machine_record()), with which kernels (by the name
-    that variants give) and which tools."""
+    that variants give), and with which tools."""
 
     experiment: Experiment
     machine: Mapping[str, Any]
@@ -157,10 +156,10 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Findings:
-    """`mean` names the kind of mean of all values as mmtests does. `primary` is the metric named
-    before the runs: a claim about another is a hint for the next experiment. `setting` says what
-    was measured where; `calibration` and `doubts` are sentences that belong beside the numbers.
-    `raw` is what was compared, case by case."""
+    """`mean` is the kind of mean of all values, arithmetic or geometric. `primary` is the metric
+    named before the runs: a change in any other metric is a hint for the next experiment. `setting`
+    says what was measured where. `calibration` and `doubts` are sentences that belong beside the
+    numbers. `raw` has the compared runs, case by case."""
 
     title: str
     backend: str
@@ -189,7 +188,7 @@ class Findings:
         """One variant's findings of one metric, by Place.key, in the order of the workloads."""
         return self._by_arm.get((variant_name, metric), {})
 
-    # A report looks for each metric of each arm several times, of hundreds of workloads.
+    # A report looks up each metric of each arm several times, for hundreds of workloads.
     @cached_property
     def _by_metric(self) -> Mapping[str, Sequence[Finding]]:
         by_metric: dict[str, list[Finding]] = {}
@@ -226,7 +225,7 @@ class Findings:
 
     @property
     def not_available(self) -> tuple[Metric, ...]:
-        """Those that no run has; what is only not compared yet is not among them."""
+        """Metrics that no run has, without those that are only not compared yet."""
         return tuple(
             metric
             for metric in self.metrics
@@ -235,7 +234,7 @@ class Findings:
         )
 
     def why_not_available(self, metric: str) -> str:
-        """What is known of why no run has it, or ""."""
+        """Why no run has the metric, if known, or ""."""
         unknown = no_run(metric)
         reasons = [
             finding.reason.removeprefix(unknown).removeprefix(": ")
@@ -265,8 +264,8 @@ class Findings:
 
     @property
     def beside_paper(self) -> tuple[str, ...]:
-        """The variants to show as the paper shows its own: the only one, or the only policy. It has
-        no matrix, and counts misses."""
+        """The variants to show like the paper's: the only variant, or the only policy. Not for a
+        matrix, nor on a real machine."""
         if self.axes or not self.simulation:
             return ()
         if len(self.variants) == 1:
@@ -275,9 +274,15 @@ class Findings:
         policies = [arm.name for arm in arms if arm.policy != "off"]
         return tuple(policies) if len(policies) == 1 else ()
 
+    def fast_first(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The names, FAST's policies first: a narrow screen shows these."""
+        variants = self.simulation.experiment.variants if self.simulation else ()
+        policies = [variant.name for variant in variants if variant.policy != "off"]
+        return tuple(sorted(names, key=lambda name: name not in policies))
+
     @property
     def arms(self) -> tuple[str, ...]:
-        """All that have a regret, in the experiment's order."""
+        """All arms with a regret, in the experiment's order."""
         return tuple(dict.fromkeys(regret.variant_name for regret in self.regrets))
 
     @property
@@ -294,5 +299,5 @@ class Findings:
 
     @property
     def oracle_arms(self) -> tuple[str, ...]:
-        """The arms that the oracle chooses from instead of the baseline."""
+        """The arms other than the baseline that the oracle chooses from."""
         return tuple(name for name in self.variants if name in self.oracle)

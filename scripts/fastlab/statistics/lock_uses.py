@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Locks over an arm's runs, beside the baseline's.
+"""Locks over an arm's runs, compared with the baseline's.
 
-All is of what goes through the kernel. A lock that is free is taken without a call, and nobody sees
-it; so numbers and times are those of hand-offs, not of all critical sections.
+The figures cover what goes through the kernel. Uncontended acquisitions make no system call and are
+not counted: numbers and times are those of hand-offs, not of all critical sections.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from fastlab.base.metrics import improvement
 from fastlab.base.model import Place
 from fastlab.plan.rows import Row, RunLock, Spans
 
-# Of a workload, those of most hand-offs under any arm.
+# Locks of a workload that are listed: those with most hand-offs under any arm.
 MOST = 6
 
 
 @dataclass(frozen=True)
 class LockUse(Place):
-    """A lock under an arm, over its runs. `allocated_in` is empty where it is not known. `handoffs`
-    are the mean of a run, `left` the waiters that each left behind on average. `same_cpu_share`: of
-    those that were taken, what was taken on the CPU that released the lock; `moved_share`: by
-    threads that had begun to wait on another CPU. Times are means in ns: from a release until a
-    waiter has the lock, of a hold that began where the lock was released (local) or not (remote),
-    of both, and from a thread's release to its next wait. `gain_pct` is the improvement of
-    `hold_ns`. None: there was none."""
+    """A lock under an arm, over its runs. `allocated_in` is empty if unknown. `handoffs` is the
+    mean of a run, `left` the mean number of waiters that a hand-off leaves. `same_cpu_share` is the
+    share of hand-offs to a thread on the releasing CPU; `moved_share` that of hand-offs to a thread
+    that began to wait on another CPU. Times are means in ns: from a release until a waiter has the
+    lock; of a hold after a hand-off on the releasing CPU (local), on another CPU (remote), and of
+    both; and from a thread's release to its next wait. `gain_pct` is the improvement of `hold_ns`.
+    None: no such event."""
 
     variant_name: str
     name: str
@@ -47,8 +47,8 @@ class LockUse(Place):
 
 
 def lock_uses(place: Place, baseline: str, arms: Mapping[str, Sequence[Row]]) -> Iterator[LockUse]:
-    """Of the runs of each arm, those of most hand-offs first, the arms of each in their order.
-    What was run when locks were not looked at tells nothing."""
+    """The locks with most hand-offs first, and the arms of each lock in their order. Runs of
+    versions that did not record locks are skipped."""
     known = {arm: [row["locks"] for row in rows if "locks" in row] for arm, rows in arms.items()}
     known = {arm: runs for arm, runs in known.items() if runs}
     by_name = {arm: _by_name(runs) for arm, runs in known.items()}
@@ -71,7 +71,7 @@ def _by_name(runs: Iterable[Iterable[RunLock]]) -> dict[str, list[RunLock]]:
 def _names(
     by_name: Mapping[str, Mapping[str, Sequence[RunLock]]], runs: Mapping[str, Sequence[object]]
 ) -> list[str]:
-    """The locks to tell of."""
+    """The locks to list."""
     most: dict[str, float] = {}
     for arm, locks in by_name.items():
         for name, of in locks.items():

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Does an A/B experiment on a real machine show a change? The statistics of blocks.
+"""The statistics of an A/B experiment on a real machine.
 
-What is assumed: a block's two sides differ by a factor, the variant's effect, and by noise that is
-independent from block to block. A block is one number, the logarithm of its B mean by its A mean.
-Over a comparison's blocks:
+Assumption: a block's two sides differ by a factor, the variant's effect, and by noise that is
+independent from block to block. A block is one number, the logarithm of its B mean divided by its A
+mean. Over a comparison's blocks:
 
 * Student's t gives the effect, its 95 % interval and a p-value. It needs the mean of the blocks to
-  be about normal. A bootstrap would not, but from a dozen blocks its intervals are too narrow:
-  twice as many false claims as are allowed (Documentation/statistics.rst).
-* Wilcoxon's signed rank test stands beside it: it needs only that noise is as often up as down, and
-  a few wild blocks do not move it.
+  be about normal. A bootstrap would not, but from a dozen blocks its intervals are too narrow and
+  make twice as many false claims as allowed (Documentation/statistics.rst).
+* Wilcoxon's signed rank test only needs noise that is as often up as down. A few outliers do not
+  change it.
 
-A change is claimed when t, after Holm's correction over its family, and the rank test both say so,
-when it is not below the noise floor of the A/A calibration, and when counting did not change the
-elapsed time by more than PERTURBATION_PCT. The primary metric's comparisons are one family, all
-others' together are another. Nothing is claimed from blocks that were not planned, or before all
-that were planned are there.
+A change is claimed if t, after Holm's correction over its family, and the rank test both find it,
+if it is not below the noise floor of the A/A calibration, and if counting changed the elapsed time
+by at most PERTURBATION_PCT. The comparisons of the primary metric are one family, all other
+comparisons another. Nothing is claimed from unplanned blocks, or before all planned blocks exist.
 """
 
 from __future__ import annotations
@@ -53,7 +52,8 @@ from fastlab.statistics.significance import (
     percent,
 )
 
-# What counting changes by more than this is not what is to be measured.
+# Percent of the elapsed time: if counting changes it by more, the counted runs are not
+# representative.
 PERTURBATION_PCT = 5.0
 
 
@@ -97,12 +97,12 @@ def analyse(dataset: Dataset) -> Findings:
 
 
 def _side(row: PairedRow) -> tuple[str, Label, str, int]:
-    """Of a comparison."""
+    """The side of a comparison."""
     return row["pair"], row["side"], row["benchmark"], row["threads"]
 
 
 def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric]) -> list[Finding]:
-    """The comparisons that are corrected for together."""
+    """The comparisons that are corrected together."""
     plan = dataset.plan
     absent = _absent(dataset)
     tested: list[tuple[Finding, Test | None, Noise | None]] = []
@@ -121,7 +121,7 @@ def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric
                 else:
                     blocks = blocks_of(rows[events], metric, calibration.blocks)
                 tested.append(_compare(workload, variant, metric, blocks, calibration))
-    # What could not be tested stays in the family: it was planned.
+    # A comparison without a test stays in the family: it was planned.
     corrected = holm(test.p if test else 1.0 for _, test, _ in tested)
     judged = [
         _judge(finding, test, noise, p, calibration.blocks or 0, len(tested))
@@ -131,12 +131,11 @@ def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric
 
 
 def _unperturbed(finding: Finding, counting: Test | None) -> Finding:
-    """No change is claimed of runs that counting has changed. Latencies are of runs that count
-    nothing."""
+    """No change is claimed if counting changed the runs. Latency runs count nothing."""
     if finding.verdict not in ("better", "worse") or finding.metric.latency:
         return finding
     if counting is None:
-        reason = "not claimed: what counting does to the elapsed time is not known"
+        reason = "not claimed: the effect of counting on the elapsed time is unknown"
         return replace(finding, verdict="refused", reason=reason)
     pct = _size(counting.mean)
     if abs(pct) <= PERTURBATION_PCT:
@@ -146,7 +145,7 @@ def _unperturbed(finding: Finding, counting: Test | None) -> Finding:
 
 
 def _absent(dataset: Dataset) -> dict[str, str]:
-    """The metrics that the backend does not have on this machine, and why if that is known."""
+    """The metrics that the backend lacks on this machine, and why if known."""
     absent = {}
     for metric in REAL:
         events = events_of(dataset.plan, metric.name)
@@ -167,7 +166,7 @@ def _compare(
     blocks: Blocks,
     calibration: Calibration,
 ) -> tuple[Finding, Test | None, Noise | None]:
-    """A comparison with everything but the verdict on its test, if it has one."""
+    """A comparison without the verdict of its test."""
     key = workload, metric.name
     noise = calibration.noise.get(key)
     verdict, reason = blocks.verdict, blocks.reason
@@ -224,14 +223,14 @@ def _judge(
 
 
 def _size(log_ratio: float) -> float:
-    """A change of this size, up or down, in percent."""
+    """The change in percent."""
     return float(np.expm1(log_ratio)) * 100
 
 
 def _counting_line(name: str, events: str, test: Test | None) -> str:
     what = f"{name}: counting {events.replace(',', ', ')}"
     if test is None:
-        return f"{what}: what that does to elapsed_ns is not known, uncounted runs are missing."
+        return f"{what}: its effect on elapsed_ns is unknown: uncounted runs are missing."
     mean, low, high = (_size(end) for end in (test.mean, test.low, test.high))
     line = f"{what} changes elapsed_ns by {mean:.2g} % (95 % interval {low:.2g} to {high:.2g} %)"
     if abs(mean) <= PERTURBATION_PCT:
@@ -240,7 +239,8 @@ def _counting_line(name: str, events: str, test: Test | None) -> str:
 
 
 def _calibration_lines(plan: Plan, calibration: Calibration) -> Iterable[str]:
-    """The noise floor, the rate of false positives, what can be found, and what is wrong."""
+    """The noise floor, the rate of false positives, the smallest detectable effect, and
+    problems."""
     comparisons = len(plan.workloads) * len(plan.variants)
     primary = []
     for workload in plan.workloads:
@@ -260,8 +260,8 @@ def _calibration_lines(plan: Plan, calibration: Calibration) -> Iterable[str]:
             )
             if detectable > np.log1p(plan.effect_pct / 100):
                 yield (
-                    f"{name}: {calibration.blocks} blocks are the most that are made, and do not "
-                    f"suffice for the {plan.effect_pct:g} % that were asked for."
+                    f"{name}: {calibration.blocks} blocks, the maximum, do not "
+                    f"suffice to find an effect of {plan.effect_pct:g} %."
                 )
         for events in plan.groups:
             yield _counting_line(name, events, calibration.counting.get((workload, events)))
@@ -300,7 +300,7 @@ def _setting(
             "kernels": ", ".join(sorted({run.environment.kernel or "?" for run in runs})),
         }
     if runs and plan.backend == GUESTS:
-        # Rows of before the guest was kept have only the host's CPUs.
+        # Older rows have only the host's CPUs.
         machine = dataset.rows[0]["machine"]
         asked = ("cpus", "memory_mb", "preset")
         setting |= {name: str(machine[name]) for name in asked if name in machine}
@@ -308,20 +308,20 @@ def _setting(
 
 
 def company(rows: Iterable[PairedRow]) -> Iterable[str]:
-    """Doubts about runs on whose CPUs others may have run. Hardware events are those of CPUs,
-    whoever runs there; times are comparable where all runs had company, or none."""
+    """Doubts about runs that may have shared their CPUs. Hardware events are counted by CPU. Times
+    are comparable if all runs shared their CPUs, or none did."""
     good = [row for row in rows if row["status"] == "ok"]
     shared = [row for row in good if row["others"]]
     reasons = [row["others"] for row in shared if not row["counters"].keys().isdisjoint(HARDWARE)]
     for why in dict.fromkeys(reasons):
         yield (
-            "Hardware events are those of the measured CPUs, and others may have run on these: "
-            f"{why}."
+            "Hardware events are counted by CPU, and other programs may have run on the measured "
+            f"CPUs: {why}."
         )
     if 0 < len(shared) < len(good):
         yield (
-            f"In {len(shared)} of {len(good)} runs others may have run on the measured CPUs, and "
-            "in the rest not, which changes times, too: "
+            f"In {len(shared)} of {len(good)} runs other programs may have run on the "
+            "measured CPUs, which changes times, too: "
             f"{first_reasons(row['others'] or '' for row in shared)}."
         )
 
@@ -343,7 +343,7 @@ def _which(row: PairedRow) -> str:
 
 
 def _not_made(dataset: Dataset, calibration: Calibration) -> Iterable[LeftOut]:
-    """Runs that are planned and have no row."""
+    """Planned runs without a row."""
     plan = dataset.plan
     for pair in (plan.baseline, *plan.variants):
         blocks = plan.calibration_blocks if pair == plan.baseline else calibration.blocks

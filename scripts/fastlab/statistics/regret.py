@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The oracle, and what each arm of an experiment takes longer than it.
+"""The oracle, and the regret of each arm.
 
 The oracle of a workload is the arm with the smallest mean elapsed time among those that the
-experiment names: what somebody gains who knows beforehand which of them to choose. An arm's regret
-is its elapsed time over the oracle's, over the seeds that both have: 1 is as good as the best
-choice, 2 takes twice as long, and an arm that beats them all is below 1.
+experiment names: the best choice of a user with full knowledge. An arm's regret is its elapsed time
+divided by the oracle's, over the seeds that both have: 1 is as fast as the best choice, 2 takes
+twice as long, and an arm that beats all of them is below 1.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from statistics import fmean
 
 from fastlab.base.model import Case, Experiment, Place
 
-# Less is no difference between an arm and the baseline.
+# Percent: a smaller difference from the baseline does not count.
 WORSE_PCT = 2.0
-# Of all benchmarks together.
+# The name of all benchmarks together.
 ALL = "all"
 
 # The elapsed time of each seed, by variant and case.
@@ -26,9 +26,9 @@ Times = Mapping[tuple[str, Case], Mapping[int, float]]
 
 @dataclass(frozen=True)
 class Regret(Place):
-    """One arm in one workload. Times are ns, means over the seeds that the arm and the oracle's
-    have. `oracle` names the oracle's arm, `over_baseline` is the elapsed time over the baseline's.
-    None: not available. `complete`: every seed of every arm concerned is in it, but for an arm that
+    """An arm in a workload. Times are in ns, means over the seeds that the arm and the oracle have.
+    `oracle` names the oracle's arm; `over_baseline` is the elapsed time divided by the baseline's.
+    None: not available. `complete`: no seed of an arm concerned is missing, except of an arm that
     had nothing to act on."""
 
     variant_name: str
@@ -41,8 +41,8 @@ class Regret(Place):
 
     @property
     def whole(self) -> float | None:
-        """The regret, where nothing is missing: beside a weaker oracle, or over other seeds, it is
-        a number of another kind, and in no mean."""
+        """The regret if no run is missing. With missing runs the number is not comparable, and is
+        in no mean."""
         return self.regret if self.complete else None
 
     @property
@@ -58,8 +58,9 @@ class Regret(Place):
 
 @dataclass(frozen=True)
 class Standing:
-    """One arm in all workloads: how many have a whole regret, its arithmetic mean and its worst, in
-    how many of them no arm takes less time, and in how many the arm is worse than the baseline."""
+    """An arm over all workloads: the number of workloads with a whole regret, the mean and the
+    worst of these regrets, the workloads in which no arm is faster, and those in which the arm is
+    slower than the baseline."""
 
     variant_name: str
     rows: int
@@ -72,10 +73,10 @@ class Standing:
 def regrets(
     experiment: Experiment, times: Times, silent: Container[tuple[str, Case]]
 ) -> Iterator[Regret]:
-    """Every arm in every workload, the baseline included; nothing if there is no oracle.
+    """Every arm in every workload, the baseline included; nothing without an oracle.
 
-    `silent` are arms that have been run with all seeds and have no times, since nothing of them
-    ever acted. The oracle is whole without them: it would have done as the baseline does.
+    `silent` are arms whose runs all ended without FAST acting, and which have no times. The oracle
+    is complete without them: they would equal the baseline.
     """
     if experiment.oracle:
         for case in experiment.cases:
@@ -89,7 +90,7 @@ def _of_case(
         return times.get((name, case), {})
 
     present = [name for name in experiment.oracle if of(name)]
-    # The arms stand against each other by the same seeds.
+    # The arms are compared over the same seeds.
     common = [seed for seed in experiment.seeds if all(seed in of(name) for name in present)]
     oracle = (
         min(present, key=lambda name: fmean(of(name)[seed] for seed in common))
@@ -127,8 +128,7 @@ def _paired(
 def values_by_axis(
     figures: Iterable[tuple[Place, float | None]],
 ) -> dict[tuple[str, str, int | str], list[float]]:
-    """What is available, of a benchmark, or of ALL, where an axis, threads included, has a
-    value."""
+    """The available values by benchmark (or ALL), axis (threads included) and value of the axis."""
     values: dict[tuple[str, str, int | str], list[float]] = {}
     for place, value in figures:
         if value is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tests of blocks, the noise of a calibration, and what can be found in it."""
+"""The tests on blocks, the noise of a calibration, and the smallest detectable effect."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fastlab.base.metrics import Metric, improvement
 
 ALPHA = 0.05
 POWER = 0.95
-# The fewest whose rank test can reach ALPHA: with all signs equal it says 2 / 2**6.
+# The fewest blocks with which the rank test can reach ALPHA: with equal signs its p is 2 / 2**6.
 MIN_BLOCKS = 6
-# A calibration that finds a difference at this level is an alarm: A is not A.
+# A calibration with a difference at this level is an alarm.
 ALARM = 0.01
 
 _SIMULATIONS = 2000
@@ -49,12 +49,12 @@ class Noise:
     p: float
 
     def floor(self, blocks: int) -> float:
-        """95 of 100 A/A comparisons of so many blocks stay below it."""
+        """The size that 95 of 100 A/A comparisons with `blocks` blocks do not exceed."""
         return float(stats.t.ppf(1 - ALPHA / 2, len(self.ratios)) * self.sigma / np.sqrt(blocks))
 
     def detectable(self, blocks: int, comparisons: int) -> float:
-        """The smallest effect that is claimed in 95 of 100 experiments of so many blocks, if it is
-        one of so many comparisons of a family."""
+        """The smallest effect that is claimed in 95 of 100 experiments with `blocks` blocks and a
+        family of `comparisons` comparisons."""
         above_floor = stats.norm.ppf(POWER) * self.sigma_high / np.sqrt(blocks)
         return max(
             detectable_in_sigmas(blocks, comparisons) * self.sigma_high,
@@ -71,8 +71,8 @@ def both_tests(ratios: NDArray[np.float64]) -> tuple[Any, Any, Any]:
 def rank_p(ratios: NDArray[np.float64]) -> Any:
     """The exact p-value of Wilcoxon's signed rank test, along the last axis.
 
-    scipy's exact one is of blocks that all differ in size, and too small where some do not; the
-    permutations that it would try instead take seconds.
+    scipy's exact p-value assumes blocks of different sizes and is too small with ties; its
+    permutation test takes seconds.
     """
     sizes = np.sort(np.abs(ratios), axis=-1)
     if (np.diff(sizes, axis=-1, prepend=0) > 0).all():
@@ -81,8 +81,8 @@ def rank_p(ratios: NDArray[np.float64]) -> Any:
 
 
 def _tied_rank_p(ratios: NDArray[np.float64]) -> float:
-    """Of any blocks. What is 0 has no sign and is left out; equal sizes share their mean rank,
-    which is doubled here, to be a whole number."""
+    """For blocks with ties. A block of 0 is left out; equal sizes share their mean rank, which is
+    doubled here to be a whole number."""
     signed = ratios[ratios != 0]
     ranks = np.rint(2 * stats.rankdata(np.abs(signed))).astype(int)
     null = _rank_sums(tuple(ranks))
@@ -92,7 +92,7 @@ def _tied_rank_p(ratios: NDArray[np.float64]) -> float:
 
 @lru_cache
 def _rank_sums(ranks: tuple[int, ...]) -> NDArray[np.float64]:
-    """How probable each sum of the positive ones' ranks is, if all signs are by chance."""
+    """The probability of each sum of the positive ranks if all signs are random."""
     null = np.ones(1)
     for rank in ranks:
         null = (np.pad(null, (0, rank)) + np.pad(null, (rank, 0))) / 2
@@ -104,7 +104,7 @@ def paired_test(ratios: Sequence[float]) -> Test:
     array = np.asarray(ratios, dtype=np.float64)
     mean = float(array.mean())
     if np.ptp(array) == 0:
-        # No noise at all: a count that is the same every time.
+        # No noise: the count is the same in every block.
         same = 1.0 if mean == 0 else 0.0
         return Test(mean, mean, mean, same, max(same, 2 ** (1.0 - len(array))))
     t, p, p_rank = both_tests(array)
@@ -113,8 +113,8 @@ def paired_test(ratios: Sequence[float]) -> Test:
 
 
 def holm(p_values: Iterable[float]) -> list[float]:
-    """Holm's step-down correction: claiming what is at most ALPHA, the chance of any false claim
-    in the family is at most ALPHA."""
+    """Holm's step-down correction: if values of at most ALPHA are claimed, the probability of any
+    false claim in the family is at most ALPHA."""
     given = list(p_values)
     adjusted = [1.0] * len(given)
     largest = 0.0
@@ -127,7 +127,7 @@ def holm(p_values: Iterable[float]) -> list[float]:
 @lru_cache
 def detectable_in_sigmas(blocks: int, comparisons: int) -> float:
     """The effect, in standard deviations of a block, that both tests find in 95 of 100 comparisons
-    at the level of Holm's first step. By simulation with normal noise; infinite for too few."""
+    at the level of Holm's first step. Simulated with normal noise; infinite for too few blocks."""
     if blocks < MIN_BLOCKS:
         return float("inf")
     noise = np.random.default_rng(blocks).standard_normal((_SIMULATIONS, blocks))
@@ -149,9 +149,9 @@ def measure_noise(ratios: Sequence[float]) -> Noise:
 
 
 def false_positive_rate(noises: Iterable[Noise]) -> float | None:
-    """How often both tests find a change in calibration blocks whose order is drawn again.
+    """How often both tests find a change in calibration blocks with a new random order.
 
-    ABBA or BAAB was random, and exchanging A and B in a block turns its log ratio's sign.
+    ABBA or BAAB was random, and exchanging A and B in a block turns the sign of its log ratio.
     """
     rng = np.random.default_rng(0)
     rates = []

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From rows to comparisons: baseline against variant, seed by seed.
+"""Comparisons of simulated runs: baseline against variant, seed by seed.
 
-What is assumed: one seed is one pair, equal in everything but the variant. Values are means over
-the seeds that both sides have; the improvement is the paper's formula (section 4.1) on these means,
-with its sign turned for metrics of which more is better, so that positive is better everywhere.
-The spread is the sample standard deviation of the improvements of the single seeds. The 95 %
-interval is that of the improvement itself, a ratio of means: one run is exact, but seeds differ,
-and where the interval holds 0 another set of them might have told the opposite. What cannot be
-computed is None, "not available", never 0.
+Assumption: one seed is one pair that differs only in the variant. Values are means over the seeds
+that both sides have. The improvement is the paper's formula (section 4.1) on these means, with the
+opposite sign for metrics of which more is better: positive is always better. The spread is the
+sample standard deviation of the single seeds' improvements. The 95 % interval belongs to the
+improvement, a ratio of means: a run is exact, but seeds differ, and if the interval contains 0
+another set of seeds might show the opposite. What cannot be computed is None, "not available",
+never 0.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from fastlab.statistics.significance import ALPHA
 
 
 def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
-    """Compare every variant with the baseline; what is left out is listed with its reason.
+    """Compare every variant with the baseline. Runs left out are listed with their reason.
 
-    Only rows that are `made` from that count, of one build of the kernels and of the tools: where
-    it does not say of which, of those that the last appended row says.
+    Only rows that match `made` count, of one build of kernels and tools: the builds in `made`, or
+    those of the last row.
     """
     experiment = made.experiment
     selected, outdated, builds = _select(made, rows)
@@ -137,14 +137,14 @@ def _compare(
     pairs: Sequence[tuple[Row, Row]],
     bad: Sequence[LeftOut],
 ) -> Finding:
-    """One metric of the pairs that there are; `bad` are the runs that they lack."""
+    """One metric of the existing pairs; `bad` are the missing runs."""
     values = _values(metric, pairs)
     baseline = fmean(base for base, _ in values) if values else None
     variant = fmean(other for _, other in values) if values else None
     pct = None
     if baseline is not None and variant is not None:
         pct = improvement(baseline, variant, metric.better)
-    # There are no values where one of the pairs has none.
+    # Without a value in some pair there are no values.
     singles = tuple(
         (f"seed {row['seed']}", single)
         for (row, _), (base, other) in zip(pairs, values, strict=False)
@@ -173,7 +173,7 @@ def _compare(
 
 
 def _values(metric: Metric, pairs: Iterable[tuple[Row, Row]]) -> list[tuple[float, float]]:
-    """The metric of each pair of rows; nothing unless all have it."""
+    """The metric of each pair of rows; empty unless all have it."""
     values = [(value(base, metric.name), value(other, metric.name)) for base, other in pairs]
     known = [(base, other) for base, other in values if base is not None and other is not None]
     return known if len(known) == len(values) else []
@@ -230,7 +230,7 @@ def _locks(experiment: Experiment, good: _Good) -> Iterator[LockUse]:
 
 
 def _synchronization(experiment: Experiment, good: _Good) -> Iterator[Synchronization]:
-    """Of the workloads that tell, the baseline's included."""
+    """Workloads with a profile, the baseline included."""
     for case in experiment.cases:
         for variant in experiment.variants:
             rows = [row for row in good[variant.name, case].values() if "profile" in row]
@@ -269,8 +269,8 @@ def _waits(case: Case, variant_name: str, rows: Sequence[Row]) -> Synchronizatio
 def _select(
     planned: Simulations, rows: Iterable[Row]
 ) -> tuple[dict[_Cell, Row], set[_Cell], Builds]:
-    """The rows of the planned runs, of one build of each part; what is there of other builds only;
-    and which build that is."""
+    """The rows of the planned runs from one build; the cells that only other builds have; and that
+    build."""
     experiment = planned.experiment
     wanted: dict[tuple[str, tuple[str, ...]], list[Run]] = {}
     for run in plan(experiment):

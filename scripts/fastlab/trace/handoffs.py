@@ -5,8 +5,8 @@
                         |<------------------ latency ------------------>|
     acquiring thread    FUTEX_WAIT ..................................... 0
 
-The waker is in its call when the kernel wakes the waiter, so nothing is guessed. Somebody else may
-still be faster than the woken thread. Then it waits for the same word again: nothing was `taken`.
+The waker is in its call when the kernel wakes the waiter, so nothing is guessed. Another thread may
+take the lock first. The woken thread then waits for the same word again: nothing was `taken`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _U32 = 0xFFFFFFFF
 class HandOff:
     """A futex_wake() that woke one waiter. Times are in ns, threads by their ids.
 
-    None is what the recording does not have: of `acquired` and `to_cpu`, that the woken thread was
-    not back before its end, of `waiting`, that it waited before its begin. `decision` is what
-    FAST's tracepoints say of it, None in a kernel without them and under policy off.
+    None: not in the recording. `acquired` and `to_cpu`: the woken thread was not back before the
+    end. `waiting`: it waited before the beginning. `decision` is FAST's tracepoint, None in a
+    kernel without it and under policy off.
     """
 
     lock: int
@@ -91,7 +91,7 @@ class _Follower:
             call.handoff.returned = event.ns
             self.handoffs.append(call.handoff)
         elif call and call.handoff:
-            # An interrupt has woken somebody meanwhile.
+            # An interrupt woke a thread during the call.
             self.woken.pop(call.handoff.acquiring or 0, None)
         elif event.tid in self.woken and result == 0:
             by = self.woken[event.tid]

@@ -24,7 +24,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Depth:
-    """From now on so many threads are runnable on a CPU, the one that it executes included."""
+    """From `ns` on, `threads` threads are runnable on a CPU, the running one included."""
 
     ns: int
     cpu: int
@@ -37,8 +37,8 @@ def names(events: Sequence[Event]) -> dict[int, str]:
     for event in events:
         comms[event.tid] = event.comm
         if event.name == "sched_switch":
-            for who in ("prev", "next"):
-                comms[event.number(f"{who}_pid")] = event.text(f"{who}_comm")
+            for side in ("prev", "next"):
+                comms[event.number(f"{side}_pid")] = event.text(f"{side}_comm")
         elif event.name.startswith("sched_"):
             comms[event.number("pid")] = event.text("comm")
     return {tid: name for tid, name in comms.items() if tid != IDLE}

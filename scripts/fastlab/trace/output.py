@@ -28,8 +28,8 @@ def summary(recordings: Sequence[Recording]) -> Table:
     """What there is to see."""
     columns = ("", "hand-offs", "in vain", "to another CPU", "median, us", "migrations", "ms")
     note = (
-        "in vain: another thread was faster than the woken one; median: from the release to the "
-        "end of the wait. A recorded run is slower than others: it is for looking"
+        "in vain: another thread took the lock before the woken one; median: from the release to "
+        "the end of the wait. Recording slows a run down: quote no times from it"
     )
     return Table("Recorded", columns, [_row(recording) for recording in recordings], note)
 
@@ -40,9 +40,8 @@ def doubts(recordings: Sequence[Recording]) -> list[str]:
     return [
         _lost(recording, recording.lost)
         if recording.lost
-        else f"{recording.title}: FAST has looked at {recording.looked_at} woken threads in the "
-        "trace, at "
-        f"{recording.counted} by its counters"
+        else f"{recording.title}: FAST decided about {recording.looked_at} woken threads by the "
+        f"trace, and about {recording.counted} by its counters"
         for recording in recordings
         if recording.lost or recording.counted != recording.looked_at
     ]

@@ -66,7 +66,7 @@ class _Writer:
         return packet
 
     def _threads(self) -> None:
-        """No event says which process a thread is of: those of one name are taken for one."""
+        """No event names a thread's process: threads of one name are shown as one process."""
         packet = self._packet()
         packet.timestamp = self._recording.begin
         tree = packet.process_tree

@@ -19,7 +19,7 @@ from fastlab.trace.handoffs import HandOff
 
 @dataclass(frozen=True)
 class Loss:
-    """Events that found no room: of these CPUs, whose buffers had so many KiB each."""
+    """Lost events: their number, the CPUs with full buffers, and the size of each buffer."""
 
     events: int
     cpus: Sequence[int]

@@ -18,7 +18,7 @@ from fastlab.report.drawing import GRID, INK, Form, mark, ramp, render
 from fastlab.trace import lanes
 from fastlab.trace.recording import Recording
 
-# Whoever looks is to tell the threads of a lock apart.
+# A longer stretch would not show the single threads of a lock.
 SHOWN_NS = 1_000_000
 _HEIGHT = 0.7
 # Of what is no thread of the program, such as the kernel's.

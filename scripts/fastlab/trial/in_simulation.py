@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A trial in the deterministic mode.
+"""A trial in the simulation.
 
-A foreign program has no seed. What is varied instead is what no program may depend on: how long a
-CPU's turn is, and when the program begins.
+A user's program has no seed. The runs vary the length of a CPU's turn and the start time instead,
+on which no program may depend.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ from fastlab.trial.runs import (
 )
 from fastlab.trial.subject import RUNNER, RUNNER_TELLS, Subject, find_subject
 
-# The quantum of each run, in cycles: around the default, which the machine is known at. With four,
-# runs that differ by chance alone stand apart, all of one arm on one side, in 2 of 70 trials.
+# The quantum of each run in cycles, around the default, for which the machine is validated. With
+# four runs of each arm, runs without a real difference separate by arm in 2 of 70 trials.
 QUANTA = (1750, 2000, 2250, 2500)
-# How much later than the one before each run begins: by a tick of a millisecond and a quarter of
-# one, so that no two meet the ticks, or another program's slices, in the same phase.
+# Delay from run to run: a tick of 1 ms and a quarter, so that no two runs meet the ticks, or the
+# slices of another program, in the same phase.
 LATER_NS = 1_250_000
-# Programs, or versions of one, whose saved machines stay in the cache.
+# Programs, or versions of a program, whose saved machines stay in the cache.
 KEPT = 4
 
 
 def run(request: TrialRequest, reporter: Reporter) -> Trial:
-    """Make all runs, as many at a time as this machine has CPUs.
+    """Make all runs, as many at the same time as this machine has CPUs.
 
-    A program that does not end well under any policy is a ProgramError that says how it ended. On
-    one CPU it may do so: what a program waits for need not come there.
+    Raises ProgramError if the program fails under a policy. It may fail in the control on one CPU:
+    a program can wait for progress that never comes there.
     """
     build_request = kernels.BuildRequest(variants=(KERNEL,))
     project = build_request.places.project
-    # Before all that takes long: what is missing is said at once.
+    # Report what is missing before any long step.
     qemu = tools.require_qemu()
     build = build_programs(project, reporter)
     ours = {"/init": build / initramfs.INIT, RUNNER: build / "userspace/guest/subject"}
@@ -98,7 +98,7 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
         finally:
             _forget_older(cache_dir() / "try", trier.used)
     failed = [row["reason"] for row in rows if row["status"] == "failed"]
-    # A control of fewer runs is none.
+    # An incomplete control is no control.
     kept = [row for row in rows if row["variant"] != ONE_CPU or not failed]
     timed = [trier.timed[row["key"]] for row in kept]
     uncontrolled = failed[0] if failed else ""
@@ -117,14 +117,14 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
 
 
 def _forget_older(directory: Path, used: Collection[Path]) -> None:
-    """Keep the machines of the trials that were last, with the `used` ones of this trial. Those of
-    a trial have their time in common, by which they are told from others'."""
+    """Keep the saved machines of the last trials and the `used` machines of this trial. The
+    machines of a trial have the same time, which identifies the trial."""
     now = time.time_ns()
     for path in used:
         mark_used(path, now)
     if not os.access(directory, os.W_OK):
         return
-    # What has a suffix is half a machine.
+    # A path with a suffix is an incomplete machine.
     saved = [path for path in directory.glob("*") if path.is_dir() and not path.suffix]
     last_used = {path: path.stat().st_mtime_ns for path in saved}
     kept = sorted(set(last_used.values()))[-KEPT:]
@@ -135,14 +135,14 @@ def _forget_older(directory: Path, used: Collection[Path]) -> None:
 
 
 def _maps(output: Mapping[str, Any] | None) -> str:
-    """The program's /proc/PID/maps, of which the runner tells the lines; "" if it is not known."""
+    """The program's /proc/PID/maps, as the runner prints it; "" if unknown."""
     return "\n".join((output or {}).get("maps", []))
 
 
 class _TrialMachines(Simulator):
-    """Simulated machines that run the program. `timed`, `attributed` and `errors`, lines of its
-    standard error, are by the rows' keys; `used` are the saved machines, of which some presets have
-    one for each quantum."""
+    """Simulated machines that run the program. `timed`, `attributed` and `errors` (lines of
+    standard error) are by the rows' keys. `used` are the saved machines; some presets have one for
+    each quantum."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class _TrialMachines(Simulator):
         try:
             return self._good_outcome(request, simulation, snapshot), ""
         except ProgramError as error:
-            # Of an arm that is no control the first failure ends all.
+            # The first failure of an arm other than the control ends the trial.
             if request.run.variant.name != ONE_CPU:
                 raise
             return None, str(error)
@@ -185,7 +185,7 @@ class _TrialMachines(Simulator):
         duration: float,
     ) -> Row:
         output = (outcome.output if outcome else None) or {}
-        # The runner is no benchmark, and there is nothing that it could check.
+        # The runner is not a benchmark, and has no self-check.
         of = {"benchmark": request.run.workload.benchmark, "threads": 0, "seed": 0, "check": "ok"}
         outcome = replace(outcome, output={**output, **of}) if outcome else None
         row = super()._row(request, kernel, outcome, failure, duration)
@@ -217,7 +217,7 @@ class _TrialMachines(Simulator):
     def _good_outcome(
         self, request: Request, simulation: vm.Simulation, snapshot: Path
     ) -> vm.Outcome:
-        """Of a run that ended well."""
+        """The outcome of a run that ended with status 0."""
         arm, path = request.run.variant, self._subject.path
         directory = self._machine_directory(request)
         seconds = self._experiment.watchdogs.run
@@ -228,10 +228,10 @@ class _TrialMachines(Simulator):
             raise ProgramError(f"{too_long(path, seconds, arm)}\n{error}") from error
         except GuestError as error:
             raise FastError(f"{error}{self._out_of_memory(directory)}") from error
-        everything = f"(all that the machine said: {directory})"
+        everything = f"(logs: {directory})"
         if outcome.exit_status:
             lines = how_it_failed(path, outcome.exit_status, arm, outcome.errors)
-            # Of the control the first line is shown.
+            # For the control only the first line is shown.
             if arm.name != ONE_CPU:
                 lines += end_of_output(self._output(request, simulation, snapshot))
             lines += [self._subject.advice] if self._subject.advice else []
@@ -240,13 +240,13 @@ class _TrialMachines(Simulator):
         if outcome.document is None or outcome.output is None:
             raise ProgramError(
                 f"{path} ended without a region of interest: it has the markers of roi.h, but did "
-                f"not pass them\n{everything}"
+                f"not execute them\n{everything}"
             )
         return outcome
 
     def _output(self, request: Request, simulation: vm.Simulation, snapshot: Path) -> Sequence[str]:
-        """What the program prints, by one more run that passes it on. None, if that run ends
-        otherwise."""
+        """The program's output, from one more run that shows it; empty if that run ends
+        differently."""
         try:
             words = self._words(request.run, shown=True)
             outcome = self._run_job(request, simulation, snapshot, words=words)
@@ -254,7 +254,7 @@ class _TrialMachines(Simulator):
             return ()
         if not outcome.exit_status or not outcome.output_lines:
             return ()
-        # What the runner tells comes behind it, even in the middle of a line.
+        # The runner's own line follows the output, possibly in the middle of a line.
         *lines, last = outcome.output_lines
         last, _, _ = last.rpartition(RUNNER_TELLS)
         return [*lines, last] if last else lines
@@ -264,11 +264,11 @@ class _TrialMachines(Simulator):
         if "Out of memory" not in log:
             return ""
         memory_mb = self._experiment.machine.memory_mb
-        return f"\nThe guest was out of memory: give it more than {memory_mb} MB (--memory-mb)"
+        return f"\nThe guest ran out of memory: give it more than {memory_mb} MB (--memory-mb)"
 
 
 def _locks(document: Mapping[str, Any], symbols: Symbols) -> tuple[Lock, ...]:
-    """The futexes of a run. Those of other programs cannot be told apart by name."""
+    """The futexes of a run. Futexes of other programs have no names."""
     return tuple(
         Lock(
             demangle(symbols.describe(futex["address"])) if futex["program"] else "",

@@ -53,22 +53,21 @@ from fastlab.trial.runs import (
 )
 from fastlab.trial.subject import find_program, is_marked
 
-# Of each policy against the baseline: what an A/A calibration has at first.
+# Blocks of each policy against the baseline: as many as an A/A calibration has at first.
 BLOCKS = 12
-# Of each policy: their latencies are shown, not judged.
+# Latency runs of each policy; latencies are shown without a verdict.
 LATENCY_RUNS = 3
-# Of what a program says, so many bytes are looked at.
+# Bytes at the end of a program's output that are read.
 END = 1 << 16
-# Nothing is confined to one CPU here: the program has all that this process may use.
+# No control on one CPU: the program has all CPUs that this process may use.
 OWN_ARMS = tuple(arm for arm in ARMS if not arm.cpus)
 
 
 def run(request: TrialRequest, reporter: Reporter, root: Path = Path("/")) -> Trial:
     """Make all runs; `root` has the /proc and /sys of the machine.
 
-    A program that does not end well, in any that is counted, is a FastError that says how it ended.
-    If it cannot be run with its latencies measured, there are none. FAST's policy and knobs are
-    put back in any case.
+    Raises FastError if the program fails in a counted run. If it fails under fast-latency, there
+    are no latencies. FAST's policy and knobs are restored in any case.
     """
     path = find_program(request.argv[0], request.directory)
     _check_kernel(request.backend, root)
@@ -90,14 +89,14 @@ def _check_kernel(backend: str, root: Path) -> None:
     running = what_runs(root)
     if not running.fast:
         raise FastError(
-            f"--backend {backend} tries the program on the running kernel, and that, "
-            f"{running.release}, is not {LACKS['fast']}; boot {NEEDED['fast']}, or leave "
+            f"--backend {backend} runs the program on the running kernel, and "
+            f"{running.release} is not {LACKS['fast']}; boot {NEEDED['fast']}, or leave "
             "--backend out: the simulation needs no such kernel"
         )
 
 
 def _end_of(path: Path) -> Sequence[str]:
-    """The last lines of a file, however large it is."""
+    """The last lines of a file of any size."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - END))
@@ -105,8 +104,8 @@ def _end_of(path: Path) -> Sequence[str]:
 
 
 class _TrialKernel(RunningKernel):
-    """The running kernel, for one program. A run of it that fails ends the trial. `errors` are the
-    last lines of each run's standard error."""
+    """The running kernel, for one program. A failed run ends the trial. `errors` are the last lines
+    of each run's standard error."""
 
     def __init__(
         self,
@@ -127,14 +126,14 @@ class _TrialKernel(RunningKernel):
 
     def check(self) -> None:
         groups = find_groups(self._request.backend, self._toolbox.fast_stat)
-        # One run counts what decides and the first hardware events: a trial is to be short.
+        # One run counts the time and the first hardware events: a trial should be short.
         events = ",".join(dict.fromkeys((groups[0], groups[-1])))
         self.plan = replace(self.plan, groups=(events,))
 
     @contextmanager
     def opened(self, rows: Sequence[Row]) -> Iterator[None]:
         with super().opened(rows):
-            # Not one of the blocks': it brings the program and what it reads into memory.
+            # A run outside the blocks, which loads the program and its files into memory.
             self._measure(self.pending(rows)[0])
             self.errors.clear()
             yield
@@ -154,7 +153,7 @@ class _TrialKernel(RunningKernel):
         return Call(argv, seconds, self.marked, self._cpus, where, directory)
 
     def _told(self, call: Call, run: Run, observed: Observed) -> Observed:
-        arm, everything = run.variant, f"(all that it said: {call.scratch})"
+        arm, everything = run.variant, f"(its output: {call.scratch})"
         if observed.exit_status != 0:
             check_room(call.scratch)
             lines = self._how_it_failed(call, observed, arm) + end_of_output(_end_of(call.output))
@@ -166,11 +165,11 @@ class _TrialKernel(RunningKernel):
             )
         if arm.name == BASELINE and (times := fired(observed.mechanism)):
             raise FastError(
-                f"FAST fired {times} times with policy {arm.name}: something else on this machine "
+                f"FAST fired {times} times with policy {arm.name}: another process on this machine "
                 "sets the policy; stop it and try again"
             )
         self.errors.append(_end_of(call.errors))
-        # The program is no benchmark, and there is nothing that it could check.
+        # The program is not a benchmark, and has no self-check.
         output = {
             "benchmark": run.workload.benchmark,
             "threads": 0,
@@ -187,7 +186,8 @@ class _TrialKernel(RunningKernel):
         return how_it_failed(self._path, observed.exit_status, arm, errors)
 
     def latencies(self, reporter: Reporter) -> list[Timed]:
-        """Further runs, the policies in turn. The first that fails ends it: so would the others."""
+        """Further runs for latencies, the policies in turn. The first failure ends them: later runs
+        would fail as well."""
         task = f"measuring latencies of {self._path.name}"
         call = self._call(self._request.argv, LAST_LATENCY_RUN)
         timed_runs: list[Timed] = []
@@ -220,7 +220,7 @@ class _TrialKernel(RunningKernel):
         return Timed(arm.name, figures, missing, self._locks(timed.document))
 
     def _locks(self, document: Mapping[str, Any]) -> tuple[Lock, ...]:
-        """The locks of the process whose memory is known are the program's."""
+        """The locks of the process whose memory map is known are the program's."""
         maps = document["maps"] or {"process": None, "text": ""}
         symbols = Symbols(parse_maps(maps["text"]), self._path)
         locks = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A program of somebody's under each policy of the FAST kernel: what is asked, and what its runs
-gave. It is an experiment of one workload; only how it is judged is its own (verdict)."""
+"""A trial of a user's program under each policy: the request, and the results of its runs. A trial
+is an experiment with one workload; only its verdict is different."""
 
 from __future__ import annotations
 
@@ -26,31 +26,32 @@ from fastlab.base.text import cut, one_line
 from fastlab.plan.rows import Row
 
 BASELINE = "off"
-# What is tried: the paper's policy, and the one that is meant to be left on.
+# The tried policies: the paper's, and the policy that is meant to be left on.
 POLICIES = ("strict", "adaptive")
 KERNEL = "fast"
-# The program is nobody who asks for FAST: where only those get it who do, all get it meanwhile.
+# The program does not opt in to FAST: a kernel that requires it applies FAST to all programs during
+# the trial.
 KNOBS = {"opt_in": 0}
-# A control: all the locality there is, and nothing in parallel.
+# A control with full locality and no parallelism.
 ONE_CPU = "onecpu"
 ARMS: tuple[Variant, ...] = (
     *(Variant(name, KERNEL, name, KNOBS) for name in (BASELINE, *POLICIES)),
     Variant(ONE_CPU, KERNEL, BASELINE, KNOBS, cpus=1),
 )
-# Less of the time, in percent, makes no difference that matters, unless somebody says otherwise.
+# Percent of the time: a smaller difference is not relevant, unless the user says otherwise.
 RELEVANT_PCT = 2.0
-# On a host that is busy with other things.
+# A busy host boots slowly.
 BOOT_SECONDS = 600.0
-# Of what a program says, so many lines, and of each so many characters.
+# Lines of a program's output in a message, and characters of each line.
 LAST_LINES = 10
 LINE = 200
 
 
 @dataclass(frozen=True)
 class TrialRequest:
-    """A command line, where and for how long at most it runs; what it needs besides, the machine,
-    and whether to count by instruction, too, are the simulation's. A change of the time by less
-    than `relevant_pct` does not matter."""
+    """A command line, its directory and its time limit. `more`, `machine` and `attribute` (count by
+    instruction) apply to the simulation. A change of the time below `relevant_pct` is not
+    relevant."""
 
     argv: tuple[str, ...]
     directory: Path
@@ -64,8 +65,8 @@ class TrialRequest:
 
 @dataclass(frozen=True)
 class Lock:
-    """A futex and what was done with it; None: not available. `program`: it is the program's own,
-    and has a `name`."""
+    """A futex and its counts; None: not available. `program`: the futex belongs to the program and
+    has a `name`."""
 
     name: str
     address: int
@@ -77,8 +78,9 @@ class Lock:
 
 @dataclass(frozen=True)
 class Timed:
-    """The hand-offs and wake-ups of a run: `figures` of metrics.LATENCIES in ns, None of none; in
-    `missing` why there are none of a latency; and the locks that were handed over."""
+    """The hand-offs and wake-ups of a run. `figures` are those of metrics.LATENCIES in ns, None
+    without events; `missing` has the reason for each latency that was not measured; `locks` are the
+    locks with hand-offs."""
 
     arm: str
     figures: Mapping[str, float | None]
@@ -88,7 +90,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class AttributedRun:
-    """What the instructions of a run cost, and the program's memory: its /proc/PID/maps."""
+    """The costs of a run's instructions, and the program's /proc/PID/maps."""
 
     arm: str
     costs: RunCosts
@@ -97,8 +99,8 @@ class AttributedRun:
 
 @dataclass(frozen=True)
 class ErrorOutput:
-    """What a program wrote on its standard error in runs that ended well: in `runs` of `every` run,
-    and the last lines of the first of these."""
+    """Error output of runs that ended with status 0: `runs` of `every` run wrote some; `lines` are
+    the last lines of the first of them."""
 
     runs: int
     every: int
@@ -107,9 +109,9 @@ class ErrorOutput:
 
 @dataclass(frozen=True)
 class Trial:
-    """All runs of a program. `uncontrolled`: why there is none on one CPU, or "". `path` is the
-    program's; `attributed` are the runs, if that was asked for; `errors` is None where it wrote
-    none."""
+    """All runs of a program. `uncontrolled` says why there is no control on one CPU, or is "".
+    `path` is the program's. `attributed` are the runs with attribution, if requested. `errors` is
+    None without error output."""
 
     request: TrialRequest
     kernel: Kernel
@@ -126,12 +128,12 @@ class Trial:
         return self.request.backend == "sim"
 
     def of_arm(self, arm: str) -> list[Row]:
-        """The arm's runs; the simulation's by their quanta."""
+        """The arm's runs, in the simulation ordered by quantum."""
         own = [row for row in self.rows if row["variant"] == arm]
         return sorted(own, key=lambda row: row["machine"].get("quantum", 0))
 
     def locks(self) -> list[Lock]:
-        """Of all runs without FAST."""
+        """The locks of all runs without FAST."""
         return [lock for timed in self.timed if timed.arm == BASELINE for lock in timed.locks]
 
 
@@ -145,7 +147,7 @@ def experiment(
     arms: Sequence[Variant],
     machines: Iterable[tuple[Machine, Axes]],
 ) -> Experiment:
-    """Of this program alone. What a program does has no number of threads, and no seed."""
+    """The experiment of this program alone. It has no number of threads and no seed."""
     workload = Workload(path.name, 0)
     return Experiment(
         name=path.name,
@@ -162,31 +164,31 @@ def experiment(
 
 
 def too_long(path: Path, seconds: float, arm: Variant) -> str:
-    """Of a run that the watchdog ended."""
+    """The message for a run that the watchdog ended."""
     return (
-        f"{path} took longer than {seconds:g} s with policy {_words(arm)}; it hangs, or it needs a "
+        f"{path} took longer than {seconds:g} s with policy {_words(arm)}; it hangs, or needs a "
         "smaller task or more time (--timeout)"
     )
 
 
 def how_it_failed(path: Path, status: int, arm: Variant, errors: Sequence[str]) -> list[str]:
-    """Of a run with this status: how it ended, and its last words."""
-    words = last_lines(errors) or ["(it said nothing on its standard error)"]
+    """The message for a run with this status, with its last lines of error output."""
+    words = last_lines(errors) or ["(no error output)"]
     return [f"{path} {_ending(status)} with policy {_words(arm)}", *words]
 
 
 def end_of_output(output: Sequence[str]) -> list[str]:
-    """Of a run that failed; nothing where it printed nothing."""
+    """The end of a failed run's output; empty without output."""
     return ["the end of its output:", *last_lines(output)] if output else []
 
 
 def last_lines(lines: Sequence[str]) -> tuple[str, ...]:
-    """As many as a screen has room for, without what a terminal would obey."""
+    """The last lines that fit on a screen, without control characters."""
     return tuple(cut(one_line(line), LINE) for line in lines[-LAST_LINES:])
 
 
 def error_output(runs: Sequence[Sequence[str]]) -> ErrorOutput | None:
-    """Of the lines of runs that ended well."""
+    """The error output of runs that ended with status 0."""
     wrote = [lines for lines in runs if lines]
     return ErrorOutput(len(wrote), len(runs), last_lines(wrote[0])) if wrote else None
 
@@ -196,7 +198,7 @@ def _words(arm: Variant) -> str:
 
 
 def _ending(status: int) -> str:
-    """How a program with this status ended, as a shell has it."""
+    """How a program with this status ended, by a shell's convention."""
     if status - 128 in signal.valid_signals():
         return f"was ended by {signal_name(status - 128)}"
     return f"ended with status {status}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Somebody else's program as a workload: the guest in which it finds all that it needs.
+"""A user's program as a workload: a guest with everything the program needs.
 
-Everything stands in the guest at the path that it has here, symbolic links included.
+Every file has the same path in the guest as on this machine, symbolic links included.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from fastlab.guest import initramfs
 
 # The runner's path in the guest (userspace/guest/subject.c).
 RUNNER = "/fast-subject"
-# How begins what it says of a program that has ended.
+# The beginning of the runner's line about a program that has ended.
 RUNNER_TELLS = '{"context_switches":'
-# What the guest mounts itself, and what is ours.
+# Paths that the guest mounts itself, and paths of the laboratory.
 RESERVED = ("/dev", "/proc", "/sys", "/init", RUNNER, initramfs.BALANCED_PATH)
-# Tells the loader where the libraries are that are not in its usual directories.
+# The loader's cache of libraries outside its usual directories.
 LOADER_CACHE = Path("/etc/ld.so.cache")
 # roi_begin() of userspace/roi/roi.h.
 MARKER = bytes.fromhex("0f1f8400" + "02004146")
-# The guest's memory holds the files twice while they are unpacked, and a kernel.
+# While the files are unpacked the guest's memory holds them twice, besides the kernel.
 COPIES = 2
 KERNEL_MB = 96
 
-# Of what says how a program is run: an interpreter's line, an ELF header.
+# Bytes of an interpreter's line or an ELF header.
 LONGEST_HEAD = 256
 
 _TEMPORARY = 0o041777
@@ -42,10 +42,10 @@ _MB = 1 << 20
 
 @dataclass(frozen=True)
 class Subject:
-    """A program, the directory it is run in, and the guest's file system.
+    """A program, its working directory, and the guest's file system.
 
-    `marked`: it says itself where its region of interest is. `advice` is for a reader of its
-    failure, or "". `binaries` are the ELF files that it has brought.
+    `marked`: the program marks its region of interest itself. `advice` helps the reader of a
+    failure, or is "". `binaries` are the ELF files of the guest.
     """
 
     path: Path
@@ -57,8 +57,8 @@ class Subject:
     binaries: tuple[Path, ...] = ()
 
     def job(self, delay: int, shown: bool = False) -> list[str]:
-        """The command line in the guest: the program begins after `delay` nanoseconds. `shown`: its
-        output is passed on, and nothing is counted."""
+        """The command line in the guest; the program begins after `delay` ns. `shown`: its output
+        is passed on, and nothing is counted."""
         region = "shown" if shown else "marked" if self.marked else "whole"
         words = (region, str(delay), str(self.directory), str(self.path), *self.argv)
         return [RUNNER, quote_from_bytes("\0".join(words).encode(errors="surrogateescape"))]
@@ -71,11 +71,11 @@ def find_subject(
     ours: Mapping[str, Path],
     memory_mb: int,
 ) -> Subject:
-    """The program that `argv` runs in the directory, and a guest that has it, its libraries, the
-    files that its words name, and `more` files and directories.
+    """The program of `argv`, run in `directory`, and a guest with the program, its libraries, the
+    files that its arguments name, and the files and directories in `more`.
 
-    `ours` are our init, RUNNER and what else the guest is to have of ours, by their paths in it. A
-    FastError says what does not go into the guest, and why.
+    `ours` are our init, RUNNER and further programs, by their paths in the guest. A FastError says
+    what cannot be put into the guest, and why.
     """
     path = find_program(argv[0], directory)
     files = _Files(memory_mb)
@@ -88,26 +88,27 @@ def find_subject(
     script = files.add_program(path)
     for word in argv[1:]:
         named = directory / word
-        # The directory itself is enough of one: it may be where results go.
+        # Only the directory itself, not its content: results may go there.
         if word and _exists(named):
             files.add(named)
     for extra in more:
         files.add_all(directory / extra)
     if LOADER_CACHE.is_file():
         files.add(LOADER_CACHE)
-    advice = f"{path} is a script: what it runs and reads must be named by --with" if script else ""
+    uses = f"{path} is a script: name the programs and files that it uses by --with"
+    advice = uses if script else ""
     binaries = tuple(files.binaries)
     return Subject(path, tuple(argv), directory, is_marked(path), files.image(), advice, binaries)
 
 
 def is_marked(path: Path) -> bool:
-    """Does the program say itself where its region of interest is?"""
+    """Does the program mark its region of interest itself?"""
     content = _read(path)
     return not content.startswith(b"#!") and MARKER in content
 
 
 def find_program(word: str, directory: Path) -> Path:
-    """The program that a command line begins with, in the directory or in PATH."""
+    """The program of a command line, in the directory or in PATH."""
     if "/" in word:
         path = directory / word
     else:
@@ -118,9 +119,9 @@ def find_program(word: str, directory: Path) -> Path:
     if path.is_dir():
         raise FastError(f"{path}: is a directory; name a program in it")
     if not path.is_file():
-        raise FastError(f"{path}: there is no such program")
+        raise FastError(f"{path}: no such program")
     if not os.access(path, os.X_OK):
-        raise FastError(f"{path}: is not executable (chmod +x, if it is a program)")
+        raise FastError(f"{path}: not executable (chmod +x, if it is a program)")
     return path
 
 
@@ -130,16 +131,16 @@ def _reserved(path: str | Path) -> bool:
 
 
 def check_there(path: Path) -> None:
-    """Is there what is asked to be in the guest beside the program?"""
+    """Raise FastError if a file for the guest does not exist."""
     if not _exists(path):
-        raise FastError(f"{path}: there is no such file to be put into the guest (--with)")
+        raise FastError(f"{path}: no such file for the guest (--with)")
 
 
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError:
-        # Any word may be asked about: such as one that is too long for a name.
+        # The word may be anything, such as too long for a file name.
         return False
 
 
@@ -151,7 +152,7 @@ def _read(path: Path) -> bytes:
 
 
 class _Files:
-    """The guest's files by their paths, and how much they are."""
+    """The guest's files by path, and their total size."""
 
     def __init__(self, memory_mb: int) -> None:
         self._entries: dict[str, tuple[int, bytes]] = {}
@@ -164,7 +165,7 @@ class _Files:
         self._size += len(data)
 
     def image(self) -> bytes:
-        # Sorted, a directory stands before what is in it.
+        # Sorted: a directory precedes its content.
         return initramfs.archive(
             initramfs.entry(
                 path.lstrip("/"), mode, data, (5, 1) if mode == initramfs.CONSOLE else (0, 0)
@@ -173,7 +174,7 @@ class _Files:
         )
 
     def add_program(self, path: Path) -> bool:
-        """Add a program with what runs it. Is it a script?"""
+        """Add a program and its interpreter. Returns whether it is a script."""
         self.add(path)
         head = _read(path)[:LONGEST_HEAD]
         if head.startswith(b"#!"):
@@ -186,38 +187,39 @@ class _Files:
             )
         # ELFCLASS64 and EM_X86_64.
         if head[4] != 2 or head[18:20] != b"\x3e\x00":
-            raise FastError(f"{path}: is not for the simulated machine, an x86-64")
+            raise FastError(f"{path}: not an x86-64 program, as the simulated machine needs")
         return False
 
     def _add_interpreter(self, script: Path, head: bytes) -> None:
         words = os.fsdecode(head[2:].split(b"\n")[0]).split()
         if not words or not Path(words[0]).is_file():
             what = words[0] if words else "nothing"
-            raise FastError(f"{script}: its interpreter, {what}, is not there; install it")
+            raise FastError(f"{script}: its interpreter {what} does not exist; install it")
         self.add(Path(words[0]))
         if Path(words[0]).name == "env":
-            # What env is to find: the first word that is neither option nor variable.
+            # The program that env looks for: the first word that is neither an option nor a
+            # variable.
             names = [word for word in words[1:] if word[0] != "-" and "=" not in word]
             interpreter = shutil.which(names[0]) if names else None
             if not interpreter:
                 raise FastError(
-                    f"{script}: its interpreter, {' '.join(words)}, is not there; install it"
+                    f"{script}: its interpreter {' '.join(words)} does not exist; install it"
                 )
             self.add(Path(interpreter))
 
     def add_all(self, path: Path) -> None:
-        """Add a file, or a directory with all that is in it."""
+        """Add a file, or a directory with its content."""
         check_there(path)
         self.add(path)
         for directory, names, files in os.walk(path):
             for name in (*names, *files):
                 below = Path(directory, name)
-                # No sockets, and no links to what is gone.
+                # Skip sockets and broken links.
                 if below.is_file() or below.is_dir():
                     self.add(below)
 
     def add(self, path: Path) -> None:
-        """Add a file, a program's libraries with it, or an empty directory; and what is around."""
+        """Add a file with its libraries, or an empty directory, and all directories on the path."""
         real = self._place(path)
         if str(real) in self._entries or _reserved(real):
             return
@@ -225,7 +227,9 @@ class _Files:
             self.put(str(real), initramfs.DIRECTORY)
             return
         if not real.is_file():
-            raise FastError(f"{path}: neither a file nor a directory; the guest cannot have it")
+            raise FastError(
+                f"{path}: neither a file nor a directory; it cannot be put into the guest"
+            )
         status = real.stat()
         self._check_room(path, status.st_size)
         executable = status.st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
@@ -238,7 +242,7 @@ class _Files:
     def _add_libraries(self, program: Path) -> None:
         for library in initramfs.libraries([program]):
             self.add(Path(library))
-            # glibc loads it when a thread is cancelled or ends itself.
+            # glibc loads it when a thread is cancelled or exits.
             unwinder = Path(library).with_name("libgcc_s.so.1")
             if Path(library).name == "libc.so.6" and unwinder.is_file():
                 self.add(unwinder)
@@ -248,11 +252,11 @@ class _Files:
         if needed > self._memory_mb:
             raise FastError(
                 f"{path}: with it the guest's files and kernel need {needed} MB of memory, and the "
-                f"machine has {self._memory_mb}: give it more (--memory-mb), or less (--with)"
+                f"machine has {self._memory_mb}: add memory (--memory-mb), or remove files (--with)"
             )
 
     def _place(self, path: Path) -> Path:
-        """Add all links and directories on the path; where they lead, without any link."""
+        """Add all links and directories on the path; returns the real path."""
         parts = deque(path.parts[1:])
         here = Path("/")
         links = 0

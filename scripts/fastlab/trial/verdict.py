@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Does FAST help this program? A trial's runs judged, in words.
+"""Does FAST help this program? The verdict on a trial's runs, in words.
 
-In the simulation a difference counts when every run of the one arm stands on the same side of every
-run of the other: then it is larger than what another beginning makes of the same program. On a
-real machine it counts when both tests of ab say so; how much the same policy differs from itself is
-not known there, and that is said. One that counts and is small does not matter. Where the time was
-not measured in every run there is no answer.
+In the simulation a difference counts if every run of one arm is on the same side of every run of
+the other arm: it is then larger than the variation between runs. On a real machine a difference
+counts if both tests of the statistics find it; the noise floor is unknown there, and the output
+says so. A difference below the relevance limit does not matter. Without the time of every run there
+is no answer.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ Direction = Literal["better", "worse", ""]
 
 TIME = "elapsed_ns"
 NO_FLOOR = (
-    "The noise floor was not measured: how much off differs from itself here is not known. `fast "
-    "run` measures that first, and claims nothing below it."
+    "The noise floor was not measured: this machine may show differences of off from itself. "
+    "`fast run` measures the floor first, and claims nothing below it."
 )
-NO_LOCKS = (
-    "Which locks the hand-offs come from is not available here; leave --backend out to see them."
-)
-# Reasons that are the program's own doing.
+NO_LOCKS = "The locks behind the hand-offs are not available here; leave --backend out to see them."
+# Reasons that the program itself causes.
 _WHY = {
     "hint_class": ": threads with a real-time or deadline policy",
     "hint_mm": ": threads of other processes",
@@ -44,11 +42,11 @@ _WHY = {
 
 @dataclass(frozen=True)
 class Change:
-    """A metric in one arm and in another: the runs' means, and the improvement in percent, in the
-    middle, at the least and at the most: of the simulation's runs with the same quantum, the middle
-    being their median, of a real machine's 95 % interval. `p` is that of t, after Holm's correction
-    over all metrics but the time, which stands alone; `p_rank` the rank test's. None: not
-    available, and `reason` says why. `side` is where the other arm lies, if it differs."""
+    """A metric in two arms: the means over the runs, and the improvement in percent with its
+    middle, low and high value. In the simulation these are the median and the range over runs with
+    equal quanta; on a real machine, the mean and the 95 % interval. `p` belongs to the t test,
+    after Holm's correction over all metrics but the time; `p_rank` to the rank test. None: not
+    available, for `reason`. `side` is the direction of a significant difference."""
 
     off: float | None
     on: float | None
@@ -71,12 +69,12 @@ class TrialVerdict:
 
 
 def metrics(trial: Trial) -> tuple[Metric, ...]:
-    """Those that a trial shows. Of all of them less is better."""
+    """The metrics that a trial shows. For all of them less is better."""
     return tuple(metric for metric in (SIMULATED if trial.simulated else REAL) if metric.words)
 
 
 def changes(trial: Trial, arm: str, beside: str = BASELINE) -> dict[str, Change]:
-    """Every metric of the arm beside those of another; None of an arm that was not run."""
+    """Every metric of an arm compared with another arm; None for an arm that was not run."""
     if trial.simulated:
         off, on = trial.of_arm(beside), trial.of_arm(arm)
         return {metric.name: _separated(metric, off, on) for metric in metrics(trial)}
@@ -101,7 +99,7 @@ def _separated(metric: Metric, off: Sequence[Row], on: Sequence[Row]) -> Change:
 
 
 def _values(rows: Sequence[Row], name: str) -> list[float]:
-    """Of all of them, or none."""
+    """The values of all rows; empty if a row lacks one."""
     numbers = [number for row in rows if (number := figure(row, name)) is not None]
     return numbers if len(numbers) == len(rows) else []
 
@@ -114,7 +112,7 @@ def _tested(trial: Trial, policy: str) -> dict[str, Change]:
         metric: significance.paired_test(own.ratios) for metric, own in blocks.items() if own.ratios
     }
     others = [metric for metric in blocks if metric.name != TIME]
-    # What could not be tested stays in the family, as in an experiment.
+    # A metric without a test stays in the family, as in an experiment.
     corrected = significance.holm(tests[metric].p if metric in tests else 1.0 for metric in others)
     p_values = {metric.name: p for metric, p in zip(others, corrected, strict=True)}
     return {
@@ -130,7 +128,7 @@ def _change(
     p: float | None,
     failed: str = "",
 ) -> Change:
-    # Of a part of the runs there is no mean, either.
+    # No mean over only a part of the runs.
     whole = all(len(side) == BLOCKS * BLOCK // 2 for side in blocks.sides)
     off, on = (fmean(side) if whole else None for side in blocks.sides)
     if test is None:
@@ -151,7 +149,7 @@ def judge(trial: Trial) -> list[TrialVerdict]:
 
 def _judge(trial: Trial, policy: str) -> TrialVerdict:
     idle = idleness([row["mechanism"] or {} for row in trial.of_arm(policy)])
-    # To measure a program, and to leave it as it is, has its price, too.
+    # adaptive costs time even if it places no thread: it measures.
     if idle and policy != "adaptive":
         sentence = f"Policy {policy} has nothing to act on in this program: {idle}."
         return TrialVerdict(policy, "nothing to act on", sentence)
@@ -159,8 +157,8 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
     time = by_metric[TIME]
     if time.middle is None:
         sentence = (
-            f"What policy {policy} does to this program's time is not available: {time.reason}. "
-            "Run it again."
+            f"The effect of policy {policy} on this program's time is not available: "
+            f"{time.reason}. Run it again."
         )
         return TrialVerdict(policy, "not available", sentence)
     size = size_of(time, trial)
@@ -169,8 +167,8 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
     if time.side and _is_small(time, trial):
         does = f"takes {size} off" if time.side == "better" else f"adds {lost} to"
         sentence = (
-            f"Policy {policy} makes no difference that matters to this program: it {does} its "
-            f"time, less than {trial.request.relevant_pct:g} %"
+            f"Policy {policy} has no relevant effect on this program: it {does} its time, less "
+            f"than {trial.request.relevant_pct:g} %"
             f"{' in the median' if trial.simulated else ''}"
         )
     elif time.side == "better":
@@ -180,31 +178,30 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
         kind = "hurts"
         sentence = f"Policy {policy} hurts this program: it adds {lost} to its time"
     else:
-        chance = "that of another beginning" if trial.simulated else "noise"
         sentence = (
-            f"Policy {policy} makes no difference to this program's time that can be told from "
-            f"{chance}: it improves by {size}"
+            f"Policy {policy} has no measurable effect on this program's time "
+            f"({size_of(time, trial, plus='+')}, within run-to-run variation)"
         )
     sentence += _evidence(time) if not trial.simulated else _work(by_metric["cycles"], time, trial)
     if idle:
-        sentence += " It gathered no threads."
+        sentence += " It moved no thread."
     return TrialVerdict(policy, kind, sentence)
 
 
 def _is_small(time: Change, trial: Trial) -> bool:
-    """Whether what was gained or lost is too little to matter: of the simulation's runs in their
-    median, for one may have met something that has nothing to do with FAST."""
+    """Is the difference too small to matter? In the simulation the median decides: a single run may
+    have met an unrelated effect."""
     return abs(time.middle or 0) < trial.request.relevant_pct
 
 
 def _work(work: Change, time: Change, trial: Trial) -> str:
-    """What became of the cycles, where they tell something else than the time."""
+    """The change of the cycles, if it differs in direction from the time's."""
     if not work.side or work.side == time.side:
         return "."
     does, share = "less", f"{size_of(work, trial)} fewer"
     if work.side == "worse":
         does, share = "more", f"{size_of(_negative(work), trial)} more"
-    return f"; its CPUs together do {does} work, though ({share} cycles)."
+    return f"; the CPUs together do {does} work, though ({share} cycles)."
 
 
 def _evidence(change: Change) -> str:
@@ -214,16 +211,16 @@ def _evidence(change: Change) -> str:
 
 
 def remarks(trial: Trial, verdicts: Sequence[TrialVerdict]) -> list[str]:
-    """What is said of all policies together: a sentence each."""
+    """Remarks on all policies together, a sentence each."""
     if trial.simulated:
         return [*_one_cpu(trial, verdicts), *_left_alone(trial)]
-    # Who finds no table of locks has to know whether there was no hand-off.
+    # The reader must be able to tell a missing table from a program without hand-offs.
     unseen = any("handoff" in verdict.missing for verdict in trial.timed)
     return [NO_FLOOR, *([NO_LOCKS] if unseen else [])]
 
 
 def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
-    """What the control tells, where it beats both the baseline and a policy."""
+    """The control on one CPU, if it beats both the baseline and a policy."""
     time = changes(trial, ONE_CPU)[TIME]
     beaten = [
         answer
@@ -243,7 +240,7 @@ def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
 
 
 def _faster(time: Change, trial: Trial) -> bool:
-    """Whether the other arm is, by what matters."""
+    """Is the other arm relevantly faster?"""
     return time.side == "better" and not _is_small(time, trial)
 
 
@@ -251,25 +248,27 @@ def _left_alone(trial: Trial) -> Iterator[str]:
     total = sum(lock.pi_unlocks or 0 for lock in trial.locks())
     if total:
         yield (
-            "FAST leaves locks with priority inheritance alone, which the kernel unlocked "
+            "FAST does not act on locks with priority inheritance, which the kernel unlocked "
             f"{value(total / len(trial.of_arm(BASELINE)))} times a run."
         )
 
 
 def _negative(change: Change) -> Change:
-    """What is lost instead of what is gained."""
+    """The change with its sign turned: the loss."""
     if change.middle is None or change.low is None or change.high is None:
         return change
     return replace(change, middle=-change.middle, low=-change.high, high=-change.low)
 
 
-def size_of(change: Change, trial: Trial, label: str = "95 % interval: ") -> str:
-    """The improvement, as a range over the runs or with its interval."""
+def size_of(change: Change, trial: Trial, label: str = "95 % interval: ", plus: str = "") -> str:
+    """The improvement as a range over the runs, or with its interval. `plus` is "+" to show the
+    sign of gains."""
     if change.middle is None or change.low is None or change.high is None:
         return NOT_AVAILABLE
-    # Rounded first: what is shown as 0.0 has no sign.
+    # Rounded first: 0.0 has no sign.
     middle, low, high = (
-        f"{round(number, 1) or 0.0:.1f}" for number in (change.middle, change.low, change.high)
+        f"{round(number, 1) or 0.0:{plus}.1f}"
+        for number in (change.middle, change.low, change.high)
     )
     if trial.simulated:
         return f"{low} %" if low == high else f"{low} to {high} %"
@@ -277,7 +276,7 @@ def size_of(change: Change, trial: Trial, label: str = "95 % interval: ") -> str
 
 
 def idleness(mechanisms: Iterable[Mapping[str, int]]) -> str:
-    """Why FAST never decided where a thread runs, or "", by the counters of each run."""
+    """Why FAST never placed a thread, by the counters of each run; "" if it did."""
     counted: dict[str, int] = {}
     for mechanism in mechanisms:
         for name, number in mechanism.items():
@@ -289,7 +288,7 @@ def idleness(mechanisms: Iterable[Mapping[str, int]]) -> str:
         f"{name} {number}{_WHY.get(name, '')}" for name, number in counted.items() if number
     )
     if hints:
-        return f"of {hints} hints none was used ({reasons or 'no reason was counted'})"
+        return f"none of {hints} hints was used ({reasons or 'no reason was counted'})"
     if reasons:
-        return f"no hand-off of a lock was one that it takes part in ({reasons})"
+        return f"FAST acts on none of its hand-offs ({reasons})"
     return "no thread was woken by a lock's hand-off (hint_set = 0)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A trial for people and for programs: its tables, and all of it as a document."""
+"""A trial's tables for people, and its document for programs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from fastlab.trial.verdict import (
     size_of,
 )
 
-# Lines of the table of locks.
+# Rows of the table of locks.
 SHOWN = 6
 TONES: dict[Direction, Tone] = {"better": "gain", "worse": "loss", "": ""}
 
 
 def tables(trial: Trial) -> list[Table]:
-    """For people."""
+    """The tables for people."""
     runs = sum(timed.arm == BASELINE for timed in trial.timed)
     parts = [_metrics(trial), _mechanism(trial), _latencies(trial), *_locks(trial.locks(), runs)]
     return [without_empty(table) for table in (*parts, *_lock_uses(trial))]
@@ -60,7 +60,7 @@ def _metrics(trial: Trial) -> Table:
             cell = _mean(change.on, metric.scale)
             row.append(replace(cell, strong=bool(change.side), tone=TONES[change.side]))
         rows.append(row)
-    marked = "its region of interest" if trial.marked else "all of it"
+    marked = "its region of interest" if trial.marked else "the whole program"
     columns = [
         "",
         BASELINE,
@@ -77,7 +77,7 @@ def _metrics(trial: Trial) -> Table:
 
 
 def _off(policies: Sequence[Change]) -> float | None:
-    """The baseline's mean. A real machine's has its own runs beside each policy, as many."""
+    """The baseline's mean. On a real machine each policy has its own runs of the baseline."""
     known = [change.off for change in policies if change.off is not None]
     return fmean(known) if known else None
 
@@ -91,9 +91,9 @@ def _machine(trial: Trial) -> str:
 
 def _simulated_note(trial: Trial) -> str:
     note = (
-        f"Means of {len(trial.of_arm(BASELINE))} runs each, with other beginnings; the "
-        f"improvement is its range over them. Time is modelled. {ONE_CPU}: without FAST, confined "
-        "to one of the CPUs. Coloured: every run stands on the same side of every run of "
+        f"Means of {len(trial.of_arm(BASELINE))} runs, which begin at different times; the "
+        f"improvement is the range over the runs. Time is modelled. {ONE_CPU}: without FAST, on "
+        "one of the CPUs. Coloured: every run is on the same side of every run of "
         f"{BASELINE}."
     )
     if trial.uncontrolled:
@@ -103,16 +103,16 @@ def _simulated_note(trial: Trial) -> str:
 
 _REAL_NOTE = (
     f"Means of {BLOCKS * BLOCK // 2} runs of each policy in {BLOCKS} blocks of ABBA or BAAB, and "
-    f"of as many of {BASELINE} beside each; the improvement is the mean of the blocks', with its "
-    "95 % interval. Coloured: the t test (of all but the time after Holm's correction) and the "
-    "rank test find a difference. "
-    f"{NOT_AVAILABLE}: not available. -: in some block it was 0. There is no control {ONE_CPU}: "
-    "the running kernel cannot confine a program without telling it."
+    f"of as many runs of {BASELINE} for each policy; the improvement is the mean over the blocks, "
+    "with its 95 % interval. Coloured: the t test (after Holm's correction for all metrics but "
+    f"the time) and the rank test find a difference. {NOT_AVAILABLE}: not available. -: 0 in some "
+    f"block. There is no control {ONE_CPU}: a program notices that the running kernel confines "
+    "it."
 )
 
 
 def _size(change: Change, trial: Trial) -> str:
-    # Of nothing there is no percentage.
+    # There is no percentage of 0.
     known = change.off is not None and change.on is not None
     return "-" if known and change.middle is None else size_of(change, trial, "")
 
@@ -122,7 +122,7 @@ def _mean(number: float | None, scale: float) -> Cell:
 
 
 def _mechanism(trial: Trial) -> Table:
-    """What the kernel counted of its decisions under each policy."""
+    """The kernel's counts of its decisions under each policy."""
     counted = {
         change: [row["mechanism"] or {} for row in trial.of_arm(change)] for change in POLICIES
     }
@@ -137,7 +137,7 @@ def _mechanism(trial: Trial) -> Table:
 
 
 def _latencies(trial: Trial) -> Table:
-    """Of each run of each arm; not judged."""
+    """The latencies of each arm's runs, without a verdict."""
     arms = {timed.arm for timed in trial.timed} | ({ONE_CPU} if trial.uncontrolled else set())
     shown = [(latency, name) for latency in LATENCIES for name in SHOWN_PERCENTILES]
     rows = [
@@ -145,16 +145,16 @@ def _latencies(trial: Trial) -> Table:
         for arm in (arm for arm in (BASELINE, *POLICIES, ONE_CPU) if arm in arms)
     ]
     columns = [f"{LATENCIES[latency]}, {SHOWN_PERCENTILES[name]}" for latency, name in shown]
-    time = "modelled time" if trial.simulated else "time, in runs of their own, and no test is made"
+    time = "modelled time" if trial.simulated else "time, of separate runs without a test"
     note = (
-        f"Of {time}: the middle one of the runs, and their range. none: there was none. "
+        f"In {time}: the median of the runs, and their range. none: no such event. "
         f"{NOT_AVAILABLE}: not available.{_why_missing(trial)}"
     )
     return Table("", ["latency, us", *columns], rows, note)
 
 
 def _range(trial: Trial, arm: str, latency: str, name: str) -> str:
-    """In microseconds, over the runs in which it was measured and there was one."""
+    """In microseconds, over the runs in which the latency was measured and occurred."""
     measured = [timed for timed in trial.timed if timed.arm == arm and latency not in timed.missing]
     if not measured:
         return NOT_AVAILABLE
@@ -167,7 +167,7 @@ def _range(trial: Trial, arm: str, latency: str, name: str) -> str:
 
 
 def _why_missing(trial: Trial) -> str:
-    """Of each latency that some run lacks."""
+    """The reasons for each latency that some run lacks."""
     text = ""
     for latency, words in LATENCIES.items():
         lacking = [timed.missing[latency] for timed in trial.timed if latency in timed.missing]
@@ -178,8 +178,8 @@ def _why_missing(trial: Trial) -> str:
 
 
 def _locks(locks: Iterable[Lock], runs: int) -> list[Table]:
-    """Where the hand-offs of so many runs without FAST come from, the most important locks first;
-    no table, if there were none."""
+    """The locks that cause the hand-offs of `runs` runs without FAST, the most important first; no
+    table without hand-offs."""
     sums = sorted(filter(_weight, sum_locks(locks)), key=_weight, reverse=True)
     total = sum(lock.handoffs for lock in sums)
     if not sums:
@@ -202,31 +202,31 @@ def _locks(locks: Iterable[Lock], runs: int) -> list[Table]:
 
 
 def _lock_uses(trial: Trial) -> list[Table]:
-    """How the program's locks fare under each policy; nothing of a real machine, where it is not
-    seen, and of a program without hand-offs."""
+    """The program's locks under each policy; nothing on a real machine, and for a program without
+    hand-offs."""
     arms = {arm: trial.of_arm(arm) for arm in (BASELINE, *POLICIES)}
     uses = list(lock_uses(Place("", 0, ()), BASELINE, arms))
-    return lock_tables.of_program(uses, f"The {MOST} of most hand-offs.") if uses else []
+    return lock_tables.of_program(uses, f"The {MOST} locks with most hand-offs.") if uses else []
 
 
 def _remark(lock: Lock, runs: int) -> Cell:
-    """Nobody says which of these unlocks woke a thread."""
+    """The kernel does not report which of these unlocks woke a thread."""
     unlocks = (lock.pi_unlocks or 0) / runs
     text = f"priority inheritance, {value(unlocks)} unlocks" if unlocks else ""
     return Cell(text, tone="aside")
 
 
 def _weight(lock: Lock) -> int:
-    """Of the locks that something can be said of, more first."""
+    """The importance of a lock; 0 if nothing is known."""
     return lock.handoffs + (lock.pi_unlocks or 0)
 
 
 def sum_locks(locks: Iterable[Lock]) -> list[Lock]:
-    """One for each lock of the program, and one for all other programs."""
+    """One sum for each lock of the program, and one for all other programs."""
     sums: dict[tuple[bool, int], Lock] = {}
     for lock in locks:
         key = (lock.program, lock.address if lock.program else 0)
-        name = lock.name if lock.program else "other programs that it started"
+        name = lock.name if lock.program else "other programs that the program started"
         known = sums.get(key, Lock(name, key[1], lock.program, 0, 0, 0))
         sums[key] = replace(
             known,
@@ -242,7 +242,7 @@ def _sum(first: int | None, other: int | None) -> int | None:
 
 
 def doubts(trial: Trial) -> list[str]:
-    """What makes the numbers doubtful: a sentence each, and what the program itself said."""
+    """What makes the numbers doubtful, a sentence each, with the program's error output."""
     sentences = [_wrote(trial.request.argv[0], trial.errors)] if trial.errors else []
     if trial.simulated:
         return sentences
@@ -251,21 +251,21 @@ def doubts(trial: Trial) -> list[str]:
         *sentences,
         *environment.doubts([from_record(row["circumstances"]) for row in rows]),
         *paired.company(rows),
-        "FAST's own counters are of the whole machine: other programs' hand-offs are in them.",
+        "FAST's counters cover the whole machine, hand-offs of other programs included.",
     ]
 
 
 def _wrote(program: str, errors: ErrorOutput) -> str:
     runs = "each run" if errors.runs == errors.every else f"{errors.runs} of {errors.every} runs"
     sentence = (
-        f"{program} ended with status 0, but wrote on its standard error in {runs}: does it do "
-        "what it should?"
+        f"{program} ended with status 0, but wrote to its standard error in {runs}: check that "
+        "it ran correctly"
     )
     return "\n    ".join([sentence, *errors.lines])
 
 
 def document(trial: Trial, verdicts: Sequence[TrialVerdict]) -> dict[str, Any]:
-    """For programs: the verdicts, and every run."""
+    """The document for programs: the verdicts and every run."""
     machine = {"machine": machine_record(trial.request.machine)} if trial.simulated else {}
     return {
         "schema": SCHEMA_VERSION,

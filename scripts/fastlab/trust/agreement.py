@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The cache model beside something that is not ours: what was measured, what the model predicts,
-and whether the two are within bounds.
+"""The cache model against an independent machine: measurements, predictions, and whether they agree
+within bounds.
 
-Both sides are figures of workloads in two arms, free and confined to one CPU. A bound is on the
-ratio of the two, or on an arm's figure for itself.
+Both sides are figures of workloads in two arms, free and confined to one CPU. A bound applies to
+the ratio of the arms, or to the figure of one arm.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fastlab.plan.rows import value as figure
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone
 from fastlab.statistics.estimates import NOISY, Estimate, estimate
 
-# The variants of an experiment that predicts, and what they are called here.
+# The variants of the predicting experiment, and their names here.
 FREE = "baseline"
 CONFINED = "onecpu"
 
-# Below the directory of the results: what `fast run` makes of that experiment.
+# The subdirectory of the results with the simulation of that experiment.
 SIMULATION = "simulation"
 
-# Of the seven benchmarks, so many must be within the bounds.
+# The number of benchmarks, of seven, that must be within the bounds.
 LEAST = 5
 
 Agreement = Literal["within", "beyond", "too noisy", "not available"]
@@ -44,8 +44,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Arms:
-    """A metric of a workload: an iteration's, free and confined, in runs that belong together. Less
-    than `resolution` cannot be told from it."""
+    """A metric of a workload per iteration, free and confined, in paired runs. Values below
+    `resolution` cannot be distinguished from it."""
 
     pairs: Sequence[tuple[float, float]]
     resolution: float = 0.0
@@ -76,9 +76,9 @@ Rates = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Bound:
-    """What of a metric is compared, in the unit of `per` iterations, and how far the prediction may
-    be off: by a part of what was measured, or by a factor in either direction. A measurement whose
-    spread is larger than `noise` is not judged."""
+    """A compared figure, in the unit of `per` iterations, and the allowed error of the prediction:
+    a fraction of the measured value, or a factor in either direction. A measurement with a larger
+    spread than `noise` is not judged."""
 
     words: str
     metric: str
@@ -90,7 +90,7 @@ class Bound:
 
 
 def _switches(what: Literal["free", "confined"]) -> Bound:
-    """They are few, and vary; a factor of three has room for that."""
+    """Context switches are few and vary; a factor of three allows for that."""
     words = f"context switches in 10,000, {what}"
     return Bound(words, "context_switches", what, 3, is_factor=True, per=10_000, noise=1)
 
@@ -113,8 +113,8 @@ COUNTER_BOUNDS = (
 
 @dataclass(frozen=True)
 class Check:
-    """One figure: measured, and predicted unless that is not available; an iteration's. Both are at
-    least `floor` where they are compared."""
+    """A figure per iteration: measured, and predicted unless that is not available. Both are at
+    least `floor` when compared."""
 
     bound: Bound
     measured: Estimate
@@ -123,7 +123,7 @@ class Check:
 
     @property
     def error(self) -> float | None:
-        """Predicted by measured; 1 is right."""
+        """Predicted divided by measured; 1 is exact."""
         if self.predicted is None:
             return None
         measured = max(self.measured.median, self.floor)
@@ -140,7 +140,7 @@ class Check:
             return "not available"
         limit = self.bound.limit
         within = 1 / limit <= error <= limit if self.bound.is_factor else abs(error - 1) <= limit
-        # What is within them although the machine was noisy is no evidence, either.
+        # A noisy measurement within the bounds is no evidence.
         return "too noisy" if self.noisy else "within" if within else "beyond"
 
 
@@ -160,7 +160,7 @@ class Compared:
 
 
 def predicted(rows: Iterable[Row]) -> SideFigures:
-    """By an experiment's rows: the runs of a seed in both arms belong together."""
+    """The predictions of an experiment's rows: the runs of a seed in both arms are a pair."""
     runs: dict[Point, dict[int, dict[str, Row]]] = {}
     for row in rows:
         if row["status"] == "ok":
@@ -176,8 +176,8 @@ def predicted(rows: Iterable[Row]) -> SideFigures:
 
 
 def paired(runs: Sequence[tuple[Rates, Rates]], iterations: int, threads: int) -> Figures:
-    """Of runs that belong together, free and confined, each of so many iterations."""
-    # Each thread sleeps until all of them have begun, and until all have ended.
+    """The figures of paired runs, free and confined, with `iterations` iterations each."""
+    # Each thread sleeps until all threads have begun, and until all have ended.
     resolution = {"context_switches": 2 * threads / iterations}
     return {
         metric: Arms(
@@ -205,7 +205,7 @@ def _iterations(row: Row) -> int:
 def compare(
     measured: SideFigures, prediction: SideFigures, bounds: Sequence[Bound]
 ) -> list[Compared]:
-    """Every workload that was measured beside its prediction, where there is one."""
+    """Every measured workload with its prediction, if there is one."""
     return [
         Compared(
             point,
@@ -222,18 +222,18 @@ def _check(bound: Bound, measured: Arms, prediction: Arms | None) -> Check:
     value: Estimate = getattr(measured, bound.what)
     if prediction is None:
         return Check(bound, value, None, 0.0)
-    # What both can tell. Of a ratio that is to be known without.
+    # The resolution of both sides; a ratio has none.
     floor = 0.0 if bound.what == "ratio" else max(measured.resolution, prediction.resolution)
     return Check(bound, value, getattr(prediction, bound.what).median, floor)
 
 
 def agreeing(compared: Sequence[Compared]) -> list[str]:
-    """The benchmarks all of whose workloads are within the bounds."""
+    """The benchmarks with all workloads within the bounds."""
     return _benchmarks(compared, ("within",))
 
 
 def possible(compared: Sequence[Compared]) -> list[str]:
-    """Those, and the ones that a better measurement might show to be."""
+    """These benchmarks, and those that a better measurement might add."""
     return _benchmarks(compared, ("within", "too noisy", "not available"))
 
 
@@ -247,7 +247,7 @@ def _benchmarks(compared: Sequence[Compared], verdicts: Sequence[Agreement]) -> 
 
 
 def sentences(compared: Sequence[Compared]) -> list[str]:
-    """What it comes to, in words; the first is the result."""
+    """The result in words, the conclusion first."""
     names = agreeing(compared)
     total = len({comparison.point.benchmark for comparison in compared})
     lines = [
@@ -257,7 +257,7 @@ def sentences(compared: Sequence[Compared]) -> list[str]:
     noisy = [str(comparison.point) for comparison in compared if comparison.verdict == "too noisy"]
     if noisy:
         lines.append(
-            f"too noisy to be judged: {'; '.join(noisy)}. Measure again when this machine has "
+            f"too noisy to judge: {'; '.join(noisy)}. Measure again when this machine has "
             "nothing else to do"
         )
     lacking = [

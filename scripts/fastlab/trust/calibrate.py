@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the running machine's caches, memory and hand-offs take: a preset of it for the cache model.
+"""A preset of the running machine for the cache model, from measurements of its caches, memory and
+hand-offs.
 
-fast-calibrate measures; a figure is the median over its repetitions, and its spread the
-interquartile range by the median. A figure whose spread is too large is said to be noisy, and is
-used all the same: there is no better one until the machine is quiet.
+fast-calibrate measures. A figure is the median over the repetitions; its spread is the
+interquartile range divided by the median. A figure with too large a spread is reported as noisy,
+and is used nevertheless: there is no better one until the machine is idle.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from fastlab.statistics.estimates import estimate
 # In Meson's build directory.
 PROGRAM = "userspace/calibrate/fast-calibrate"
 REPEAT = 11
-# Half a second each, and patience for a busy machine.
+# Half a second each, and a margin for a busy machine.
 SECONDS_A_REPETITION = 20.0
 
 LEVELS = ("l1i", "l1d", "l2", "l3")
 CHASES = (1, 2, 4, 8, 16)
 
-# Where a machine tells neither.
+# For a cache whose associativity is unknown.
 COMMON_WAYS = 8
-# No measurement tells it: the reorder buffers of current cores hold 200 to 500 instructions.
+# Not measured: the reorder buffers of current cores hold 200 to 500 instructions.
 ASSUMED_WINDOW = 256
 # Of a FUTEX_WAIT whose word is not the expected, with the few of its caller: on this laboratory's
 # kernel, counted in the simulation (tests/test_calibration_guest.py counts again). What another
@@ -53,7 +54,7 @@ _NAME = re.compile(r"[a-z0-9_.-]{1,31}")
 
 @dataclass(frozen=True)
 class Quantity:
-    """What was measured in each repetition; None for a reason. Times are in `cycles`, too."""
+    """The values of each repetition; None for `why_not`. Times are also in `cycles`."""
 
     unit: str
     values: tuple[float, ...] | None
@@ -63,7 +64,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Measurements:
-    """What fast-calibrate says. A cache that the machine does not tell of is None."""
+    """The output of fast-calibrate. A cache that the machine does not report is None."""
 
     cpu: str
     cpus: int
@@ -85,7 +86,7 @@ class Measurements:
 
 
 def measure(build: Path, repeat: int) -> Measurements:
-    """Run fast-calibrate of Meson's build directory. Raises FastError with what it said."""
+    """Run fast-calibrate of Meson's build directory. Raises FastError with its error output."""
     program = build / PROGRAM
     check_built(build, [program])
     try:
@@ -132,10 +133,10 @@ def table(calibration: Measurements) -> Table:
     name = calibration.cpu or "this machine"
     note = (
         "Spread: interquartile range by median, over the repetitions. refused_wait: a FUTEX_WAIT "
-        "that returns at once. chases_N: so many independent loads at a time. transfer: a line "
+        "that returns at once. chases_N: N independent loads at the same time. transfer: a line "
         "that another CPU has written, half a round trip, under the same last-level cache (near) "
         "or another (far). interrupt: until a busy CPU's answer. handoff: from FUTEX_WAKE to the "
-        "return of who is woken; the other CPU has been idle for 2 us, the idle one for 1 ms."
+        "waiter's return; the other CPU was idle for 2 us, the idle one for 1 ms."
     )
     return Table(
         f"{name}, {calibration.cpus} CPUs",
@@ -247,7 +248,7 @@ def _kernel_cpi(calibration: Measurements) -> float:
 
 
 def _latencies(calibration: Measurements) -> _Values:
-    """What an event adds to those of the levels before it, in cycles."""
+    """The cycles that an event adds to the levels before it."""
     l1, l2, memory = (_needed(calibration, f"latency_{level}") for level in ("l1", "l2", "memory"))
     # Without one of its own, an L3 that is hardly larger than the L2 answers as that does.
     l3 = calibration.cycles("latency_l3") or l2
@@ -303,7 +304,7 @@ def _geometry(calibration: Measurements) -> list[str]:
         cache = calibration.caches[level]
         if not cache:
             raise FastError(
-                f"no preset can be written: this machine does not tell that it has an {level}, "
+                f"no preset can be written: this machine does not report its {level}, "
                 "which the cache model needs; look with lstopo, or on the host of a virtual machine"
             )
         ways, line, size = _sets(cache)
@@ -314,8 +315,9 @@ def _geometry(calibration: Measurements) -> list[str]:
 
 
 def _sets(cache: Mapping[str, int]) -> tuple[int, int, int]:
-    """Ways, line and size for the model, whose number of sets is a power of two: the ways make up
-    for the rest. Of a cache that is fully associative, or does not tell, the common number."""
+    """Ways, line and size for the model, whose number of sets is a power of two; the ways make up
+    the rest. A cache that is fully associative or of unknown associativity gets the common
+    number."""
     line = cache["line"] or 64
     ways = cache["ways"] if cache["ways"] > 0 else COMMON_WAYS
     sets = 1 << max((cache["size"] // (ways * line)).bit_length() - 1, 0)

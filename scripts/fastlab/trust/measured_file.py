@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What somebody's hardware counters said of the benchmarks, from a TOML file."""
+"""Measurements by hardware counters of another machine, from a TOML file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastlab.base import manifest, toml_table
 from fastlab.base.toml_table import TomlTable
 from fastlab.trust.agreement import Arms, Figures, Point, SideFigures
 
-# The metrics of a row, and of how many iterations the file gives them.
+# The metrics of a row, and the number of iterations in the file's unit.
 PER = {"cycles": 1, "l2_misses": 1, "context_switches": 10_000}
 
 _TEXT = re.compile(r".+")
@@ -22,7 +22,7 @@ _MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Record:
-    """What was measured where, and the file of the experiment that is to predict it."""
+    """The measurements, their machine, and the experiment that predicts them."""
 
     machine: str
     experiment: Path
@@ -30,7 +30,7 @@ class Record:
 
 
 def load(path: Path) -> Record:
-    """Read the file. Raises FastError that says where what is wrong."""
+    """Read the file. Raises FastError with the place of an error."""
     top = TomlTable(
         path, "", toml_table.read(path, "a file such as experiments/measured/zen3.toml")
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The seven benchmarks on the running machine, free and confined to one CPU, and the experiment
-that is to predict what they do.
+that predicts them.
 
-The arms take turns in blocks of four, ABBA, so that what changes slowly meets both.
+The arms take turns in blocks of four, ABBA: a slow drift affects both alike.
 """
 
 from __future__ import annotations
@@ -26,34 +26,33 @@ from fastlab.trust.agreement import CONFINED, FREE, Point, Rates, SideFigures, p
 from fastlab.trust.calibrate import preset_name
 
 ROUNDS = 5
-# A run is to take this long, so that starting it is nothing beside it.
+# The length of a run, in seconds: long compared with its start.
 RUN_SECONDS = 0.1
-# For a run that finds out how many iterations that is.
+# Iterations of a pilot run, which determines their number.
 PILOT_ITERATIONS = 20_000
-# Patience with a machine that is busy.
+# Seconds; a busy machine is slow.
 TIMEOUT = 120.0
 
-# In the simulation, some 10 ms: it takes the scheduler a few to spread the threads.
+# In the simulation, some 10 ms: the scheduler takes a few ms to spread the threads.
 ITERATIONS = 50_000
 FEWER = {"affinity": 5_000}
 WARM_UP_PART = 10
 SEEDS = (1, 2, 3)
-# Cycles, or as few as the preset takes: as long as a critical section. With longer turns the
-# quantum decides who meets whom.
+# Cycles: as long as a critical section. With longer turns the quantum decides which threads meet.
 QUANTUM = 100
 
 
 def usable_cpus(root: Path = Path("/")) -> tuple[int, ...]:
-    """The CPUs to measure on: four or two, an even number as some benchmarks need; of as many cores
-    as there are, since hyperthreads share the caches that the model gives to each CPU. Raises
-    FastError where there is one only."""
+    """The CPUs to measure on: four or two, an even number as some benchmarks need, of as many cores
+    as possible, since hyperthreads share the caches that the model gives to each CPU. Raises
+    FastError if there is only one."""
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
         raise FastError(
-            "this machine, or the affinity mask, has one CPU only: free and confined to one CPU "
-            "are the same there; run this where there are two"
+            "this machine, or the affinity mask, has only one CPU: free and confined to one CPU "
+            "are the same; use a machine with two CPUs"
         )
-    # Each with how many of its core come before it.
+    # Each CPU with its number within its core.
     ranked, of_core = [], Counter[str]()
     for cpu in allowed:
         core = _core(root, cpu)
@@ -63,7 +62,7 @@ def usable_cpus(root: Path = Path("/")) -> tuple[int, ...]:
 
 
 def _core(root: Path, cpu: int) -> str:
-    """Its CPUs, as the kernel lists them; this one, where that does not say."""
+    """The CPUs of its core, as the kernel lists them; the CPU itself if unknown."""
     try:
         path = f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
         return (root / path).read_text().strip()
@@ -82,7 +81,7 @@ def experiment_name(preset: Path) -> str:
 
 
 def read_preset(preset: Path) -> bytes:
-    """The file's content. Raises FastError where that is no preset."""
+    """The file's content. Raises FastError if it is not a preset."""
     try:
         content = preset.read_bytes()
     except OSError as error:
@@ -90,7 +89,7 @@ def read_preset(preset: Path) -> bytes:
             f"{preset}: {error.strerror}; "
             f"`{fast_command('calibrate', '--out', str(preset))}` writes it"
         ) from error
-    # What is wrong with it is said of the file that was named, not of its copy.
+    # Report errors for the named file, not for its copy.
     presets.load(preset)
     return content
 
@@ -98,8 +97,8 @@ def read_preset(preset: Path) -> bytes:
 def write_experiment(
     directory: Path, preset: Path, series: str, cpus: Sequence[int], benchmarks: Sequence[str]
 ) -> Path:
-    """The file of an experiment that predicts what a NativeSession measures, with the preset beside
-    it. Raises FastError where that is no preset, or the files cannot be written."""
+    """Write the experiment that predicts what a NativeSession measures, with the preset beside it.
+    Raises FastError for an invalid preset, or if the files cannot be written."""
     name = experiment_name(preset)
     content = read_preset(preset)
     text = _experiment(name, preset.name, series, cpus, benchmarks)
@@ -136,7 +135,7 @@ def _experiment(
 
 
 class NativeSession:
-    """The measurements, round by round; what is there can be shown at any time."""
+    """The measurements, round by round. Intermediate results are available at any time."""
 
     def __init__(self, build: Path, cpus: Sequence[int], rounds: int) -> None:
         """`build` is Meson's directory. Raises FastError where something is not built."""
@@ -155,7 +154,7 @@ class NativeSession:
         self._iterations: dict[Point, int] = {}
 
     def run(self, reporter: Reporter) -> None:
-        """All rounds. A run that fails is a FastError: these programs are ours."""
+        """Make all rounds. A failed run is a FastError: these programs are ours."""
         reporter.hold_still()
         for point in steps(reporter, "measuring", [*self._runs] * self._rounds, str):
             if point not in self._iterations:
@@ -163,7 +162,7 @@ class NativeSession:
             self._runs[point] += self._block(point)
 
     def measured(self) -> SideFigures:
-        """What there is so far."""
+        """The results so far."""
         return {
             point: paired(runs, self._iterations[point], point.threads)
             for point, runs in self._runs.items()
