@@ -25,6 +25,7 @@ from fastlab.base.progress import Reporter, make_reporter
 from fastlab.base.project import version
 from fastlab.cli.common import BAD_USAGE, ERROR, INTERRUPTED, complain
 from fastlab.cli.parser import CommandParser
+from fastlab.cli.probes import handed_through
 
 Command = Callable[[argparse.Namespace, Reporter], int]
 
@@ -47,6 +48,7 @@ MODULES = (
     "calibrate",
     "trust",
     "splash",
+    "probes",
     "doctor",
 )
 
@@ -91,6 +93,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments; the words behind `--` are `argv`, the command line of another program."""
+    if probe := handed_through(words):
+        return probe
     end = words.index("--") if "--" in words else len(words)
     parser = make_parser()
     if COMPLETING in os.environ:
