@@ -50,21 +50,21 @@ def read(build: Path) -> Mapping[str, GuestProgram]:
 
 @cache
 def _read(file: Path, _: int) -> Mapping[str, GuestProgram]:
-    return {one["name"]: GuestProgram(**one) for one in json.loads(file.read_bytes())}
+    return {record["name"]: GuestProgram(**record) for record in json.loads(file.read_bytes())}
 
 
 def suite(build: Path, name: str) -> tuple[str, ...]:
     """The names of a suite's programs."""
-    return tuple(one.name for one in read(build).values() if one.suite == name)
+    return tuple(program.name for program in read(build).values() if program.suite == name)
 
 
 def benchmarks() -> tuple[str, ...]:
-    """The names that an experiment may have; none where nothing has been built yet, and results
-    made elsewhere can be read all the same."""
+    """The names that an experiment may have. Without a build the tuple is empty, so that results
+    from another machine can still be read."""
     build = build_dir(PROJECT)
     if not (build / FILE).is_file():
         return ()
-    return tuple(one.name for one in read(build).values() if one.suite)
+    return tuple(program.name for program in read(build).values() if program.suite)
 
 
 def benchmark(table: TomlTable, key: str) -> str:
