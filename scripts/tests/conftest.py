@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import EXPERIMENT, signals
+from fake_machine import FakeMachine
 from kernel_lab import Lab
 from real_runs import FEW_BLOCKS
 
@@ -19,6 +20,11 @@ from fastlab.plan.paired_plan import Plan, make_plan
 from fastlab.statistics.significance import MIN_BLOCKS
 
 __all__ = ["signals"]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> FakeMachine:
+    return FakeMachine(tmp_path)
 
 
 @pytest.fixture

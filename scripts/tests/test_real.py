@@ -10,7 +10,6 @@ import threading
 import time
 from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
@@ -30,11 +29,6 @@ pytestmark = pytest.mark.usefixtures("few_blocks")
 # A run of the comparison.
 MIDDLE = CALIBRATION_RUNS + 12
 DEEP = Variant("deep", "fast", "strict", {"depth": 2})
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> FakeMachine:
-    return FakeMachine(tmp_path)
 
 
 def orders(dataset: Dataset) -> dict[tuple[str, int], str]:

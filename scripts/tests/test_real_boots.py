@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import samples
@@ -19,11 +18,6 @@ from fastlab.statistics.paired import analyse
 from fastlab.statistics.significance import MIN_BLOCKS
 
 pytestmark = pytest.mark.usefixtures("few_blocks")
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> FakeMachine:
-    return FakeMachine(tmp_path)
 
 
 def boots(machine: FakeMachine, experiment: Experiment = KERNELS, limit: int = 200) -> int:

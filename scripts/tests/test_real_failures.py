@@ -25,11 +25,6 @@ from fastlab.statistics.paired import analyse
 pytestmark = pytest.mark.usefixtures("few_blocks")
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> FakeMachine:
-    return FakeMachine(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [

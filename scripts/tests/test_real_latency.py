@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
@@ -22,11 +21,6 @@ from fastlab.statistics.paired import analyse
 pytestmark = pytest.mark.usefixtures("few_blocks")
 
 LATENCIES = replace(POLICIES, latencies=True)
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> FakeMachine:
-    return FakeMachine(tmp_path)
 
 
 def test_a_second_run_of_each_slot_measures_latencies(machine: FakeMachine) -> None:
