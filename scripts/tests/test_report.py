@@ -311,8 +311,9 @@ def test_the_first_sentence_is_of_the_best_and_says_what_it_loses() -> None:
     assert [one.split(" made ")[0] for one in others] == ["onecpu", "wakecpu"]
     times["fast"] = {4: 500, 16: 1200}
     said = answers.lead(summarise(*samples.arms({**times, "onecpu": {}}, (4, 16))))
-    assert said.startswith("fast made 1 of 2 cases faster than baseline (up to +50.0 %, "
-    "single_ctr-4)")
+    assert said.startswith(
+        "fast made 1 of 2 cases faster than baseline (up to +50.0 %, single_ctr-4)"
+    )
     assert ", 1 slower (up to -20.0 %, single_ctr-16)" in said
 
 

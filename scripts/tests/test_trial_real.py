@@ -298,9 +298,7 @@ def test_hardware_counters(machine: FakeMachine) -> None:
     assert rows["L2 misses"][0] != "n/a"
     assert rows["context switches"][0] != "n/a"
     assert rows["L3 references"] == ["n/a"] * 5
-    assert any(
-        "on the measured CPUs: no cgroup." in line for line in verdict_tables.doubts(found)
-    )
+    assert any("on the measured CPUs: no cgroup." in line for line in verdict_tables.doubts(found))
 
 
 def test_of_nothing_there_is_no_percentage(machine: FakeMachine) -> None:
