@@ -35,10 +35,10 @@ test: programs
 test-full: programs
 	scripts/run-tests --full
 
-# A warning, such as a link that leads nowhere, is an error.
+# A warning, such as a link that leads nowhere, is an error, also in a page that has not changed.
 docs: $(VENV)/complete
 	for pages in $(DOCS); do \
-		$(VENV)/bin/python -m sphinx -q -W --keep-going $$pages build/docs/$$pages || exit; \
+		$(VENV)/bin/python -m sphinx -q -E -W --keep-going $$pages build/docs/$$pages || exit; \
 	done
 
 # All users may read what is installed, whatever the umask of whoever installs it, or made the
