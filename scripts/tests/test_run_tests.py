@@ -264,10 +264,46 @@ def test_a_door_has_stages_of_its_own(
 
         return run_tests.Stage(name, 1, door, cases)
 
+    monkeypatch.setattr(run_tests, "touched", lambda: "laboratory")
     doors = {"sources": None, "model": "laboratory", "library": "runtime"}
     stages = [stage(name, door) for name, door in doors.items()]
     assert summarised(run_tests, monkeypatch, stages, *words) == 0
     assert made == run
+
+
+@pytest.mark.parametrize(
+    ("files", "order"),
+    [
+        (["userspace/intervals/src/idle.c"], [None, None, "runtime", "laboratory"]),
+        (
+            ["userspace/intervals/src/idle.c", "README.md"],
+            [None, None, "laboratory", "runtime"],
+        ),
+        ([], [None, None, "laboratory", "runtime"]),
+    ],
+)
+def test_the_touched_door_comes_first(
+    run_tests: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    files: list[str],
+    order: list[str | None],
+) -> None:
+    def git(*words: str) -> None:
+        names = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", *names, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init")
+    git("commit", "--allow-empty", "-m", "first")
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    git("add", ".")
+    git("commit", "--allow-empty", "-m", "second")
+    monkeypatch.setattr(run_tests, "PROJECT", tmp_path)
+    doors = ["laboratory", None, "runtime", None]
+    stages = [run_tests.Stage("one", 1, door, list) for door in doors]
+    assert [stage.door for stage in run_tests.chosen(stages, None)] == order
 
 
 def test_no_door_of_another_name(
