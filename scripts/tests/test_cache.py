@@ -324,7 +324,7 @@ def test_a_damaged_machine_is_booted_again(saving: Saving) -> None:
     os.truncate(snapshot, 3000)
     assert saving.saved() == snapshot and len(saving.boots) == 2
     assert snapshot.stat().st_size == 6000
-    assert f"{snapshot.parent}: snapshot altered or cut short: damaged" in saving.heard.getvalue()
+    assert f"{snapshot.parent} is damaged (snapshot altered or cut" in saving.heard.getvalue()
 
 
 @pytest.mark.parametrize("locks", [True, False])

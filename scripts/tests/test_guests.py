@@ -312,7 +312,7 @@ def test_other_cpus_of_the_host_in_the_middle_of_an_experiment_are_refused(
     had = os.sched_getaffinity(0)
     assert row["circumstances"]["environment"]["cpu_list"] == list_cpus(had)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: had | {1000})
-    with pytest.raises(FastError, match=r"planned otherwise:\n +cpu_list: "):
+    with pytest.raises(FastError, match=r"had another plan:\n +cpu_list: "):
         lab.run()
 
 
@@ -326,7 +326,7 @@ def test_another_guest_in_the_middle_of_an_experiment_is_refused(
     lab.run()
     made = len(lab.jobs)
     other = replace(EXPERIMENT, machine=replace(EXPERIMENT.machine, **change))
-    with pytest.raises(FastError, match=r"planned otherwise:\n +machine: \{.*\} then, \{.*\} now"):
+    with pytest.raises(FastError, match=r"had another plan:\n +machine: \{.*\} then, \{.*\} now"):
         lab.run(other)
     assert len(lab.jobs) == made
 

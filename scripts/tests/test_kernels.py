@@ -258,7 +258,7 @@ def test_a_symbol_that_does_not_stay_is_named_with_its_fragment(lab: Lab) -> Non
     [
         ({"series": "6.99"}, "no kernel series '6.99'; known: 6.12"),
         ({"variants": ("slow",)}, "no variant 'slow'; known: baseline, fast"),
-        ({"fragments": ("nope",)}, "there is no configuration fragment 'nope' in "),
+        ({"fragments": ("nope",)}, "no configuration fragment 'nope' in "),
         ({"source": Path("/nonexistent")}, "/nonexistent: there is no kernel source"),
     ],
 )

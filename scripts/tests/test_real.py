@@ -119,7 +119,7 @@ def test_other_groups_in_the_middle_of_an_experiment_are_refused(machine: FakeMa
     execute(machine, backend="perf")
     script = machine.toolbox.fast_stat
     script.write_text(script.read_text().replace("l3_references,l3_misses", "l3_misses"))
-    with pytest.raises(FastError, match=r"planned otherwise:\n +groups: no more .*; new "):
+    with pytest.raises(FastError, match=r"had another plan:\n +groups: no more .*; new "):
         execute(machine, backend="perf")
 
 
@@ -294,7 +294,7 @@ def test_other_cpus_in_the_middle_of_an_experiment_are_refused(
     with pytest.raises(KeyboardInterrupt):
         execute(machine)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {2, 3})
-    with pytest.raises(FastError, match=r'planned otherwise:\n +cpu_list: "2-3,5" then, "2-3" now'):
+    with pytest.raises(FastError, match=r'had another plan:\n +cpu_list: "2-3,5" then, "2-3" now'):
         execute(machine)
     assert len(machine.runs()) == 2
 

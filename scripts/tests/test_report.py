@@ -207,7 +207,7 @@ def test_an_oracle_of_the_baseline_alone_needs_no_second_chart() -> None:
     text = html_text(summarise(of, [samples.row(of, run) for run in plan(of)]))
     Page(text)
     assert 'id="regret"' in text
-    assert "locality apart" not in text
+    assert "locality and serialisation" not in text
 
 
 def test_timelines_that_fast_trace_has_left_are_in_the_page(tmp_path: Path) -> None:

@@ -357,7 +357,7 @@ del LACKING["environment"]["smt"]
             "circumstances: '0-x' is not a list of CPUs such as 0-3,8",
         ),
         ({"latency": {"nap": []}}, "unknown latency 'nap'; there are handoff, wakeup"),
-        ({"latency": {"handoff": [[1000]]}}, r"handoff is \[1000\]; allowed: an end and"),
+        ({"latency": {"handoff": [[1000]]}}, r"a bucket of handoff is \[1000\]"),
         ({"latency": {"handoff": [[1000, -1]]}}, "a bucket of handoff is -1"),
         ({"latency": {"handoff": [[-1000, 1]]}}, "a bucket of handoff is -1000"),
         ({"latency": {"handoff": [7]}}, r"Expected `array`, got `int` - at `\$.latency"),

@@ -147,7 +147,7 @@ def test_a_program_with_markers_is_recorded_between_them(machine: FakeMachine) -
             "./program",
             "program ended with status 1; what was recorded is tra",
         ),
-        ("", "./nowhere", "there is no such program"),
+        ("", "./nowhere", "no such program"),
         ("traces", "./program", "traces: cannot be made: File exists; name another"),
     ],
 )
@@ -169,8 +169,8 @@ def test_a_recording_that_fails(
         ([], 2, "name either an experiment, as in fast trace experiments/demo.toml, or a program"),
         (["a.toml", "--", "true"], 2, "name either an experiment"),
         (["a.toml"], 1, "a.toml: No such file"),
-        (["--run", "x", "--", "true"], 2, "--run is of an experiment"),
-        (["--variants", "x", "--", "true"], 2, "--variants is of an experiment"),
+        (["--run", "x", "--", "true"], 2, "--run applies to experiments"),
+        (["--variants", "x", "--", "true"], 2, "--variants applies to experiments"),
     ],
 )
 def test_bad_usage(
@@ -241,7 +241,7 @@ def test_what_a_guest_hands_over(tmp_path: Path) -> None:
         ({"exit_status": 125, "errors": ("fast-trace: no room",)}, "status 125: fast-trace: no ro"),
         ({"output": {"check": "failed"}}, "self-check says failed"),
         ({"output": None}, "self-check says None"),
-        ({"said": (*SAID[:2], "!")}, "the trace has not come whole"),
+        ({"output_lines": (*SAID[:2], "!")}, "the trace has not come whole"),
     ],
 )
 def test_a_guest_that_fails(tmp_path: Path, changes: dict[str, Any], complaint: str) -> None:

@@ -131,7 +131,7 @@ def test_ranges_are_said_where_there_is_no_difference() -> None:
     found = trial(shots("off", [1000] * 4), shots("strict", [990, 1005, 1000, 1000]))
     assert "(-0.5 to +1.0 %, within run-to-run variation)." in sentence(found, "no difference")
     same = trial(shots("off", [1000] * 4), shots("strict", [1000] * 4))
-    assert "improves by 0.0 %." in sentence(same, "no difference")
+    assert "(+0.0 %, within run-to-run variation)." in sentence(same, "no difference")
 
 
 def test_less_time_may_be_more_work_and_the_reverse() -> None:
