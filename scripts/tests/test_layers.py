@@ -14,7 +14,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = PROJECT / "scripts/fastlab"
-MOST_LINES = 450
+MOST_LINES = 400
 MOST_LINES_OF_A_COMMAND = 150
 
 
