@@ -252,16 +252,16 @@ private:
 };
 
 /*
- * Defects of what src/worker.h says must not be kept back. switching.c and find.c come
+ * Defects of what src/deferred.h says must not be kept back. switching.c and find.c come
  * after this.
  */
-inline bool ivl_model_flush_deferred(struct ivl_worker *worker, const struct ivl_work *work,
-					bool leaves)
+inline bool ivl_model_flush_deferred(struct ivl_deferred *list, struct ivl_worker *worker,
+				     const struct ivl_work *work, bool leaves)
 {
 	if (ivl_has_defect(work ? "counts kept while other work runs" :
 				  "counts kept while there is no work"))
 		return false;
-	return ivl_flush_deferred(worker, work, leaves);
+	return ivl_flush_deferred(list, worker, work, leaves);
 }
 #define ivl_flush_deferred ivl_model_flush_deferred
 
