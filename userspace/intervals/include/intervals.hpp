@@ -650,7 +650,7 @@ public:
 	T get()
 	{
 		if (!interval)
-			detail::raise(error(EINVAL, "the future is of nothing"));
+			detail::raise(error(EINVAL, "the future has no task"));
 		const int number = ivl_join(ivl_end_point(interval));
 
 		if (!ready())
