@@ -180,6 +180,7 @@ static void detached(void)
 		omp_event_handle_t event, none;
 		int ran = 0, chain = 0;
 
+		(void)chain;
 #pragma omp parallel num_threads(2)
 #pragma omp single
 		{
@@ -215,6 +216,7 @@ static void detached_in_region(void)
 	int chain = 0;
 	omp_event_handle_t begins;
 
+	(void)chain;
 #pragma omp parallel num_threads(2)
 	if (omp_get_thread_num() == 0) {
 		omp_event_handle_t event;

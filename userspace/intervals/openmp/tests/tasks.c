@@ -629,6 +629,7 @@ static void priorities(void)
 	{
 		int chain = 0;
 
+		(void)chain;
 #pragma omp task priority(1)
 		CHECK(atomic_fetch_add(&ran, 1) < HIGH);
 #pragma omp taskloop nogroup num_tasks(2) priority(7)
