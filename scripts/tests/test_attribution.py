@@ -375,7 +375,7 @@ def test_false_sharing_that_matters(kernel: Kernel, program: Path, tmp_path: Pat
     assert (first.name, first.moves, first.stall_cycles) == ("far", 200, 10_000)
     assert first.touched[:2] == ("CPU 0 writes 0-3 (far)", "CPU 1 writes 4-7 (far+0x4)")
     # What lies there has no name.
-    assert first.touched[2:] == ("CPU 1 reads 64-71, 80, 90, 92, others",)
+    assert first.touched[2:] == ("CPU 1 reads 64-71, 80, 90, 92, more",)
     assert first.by == ("try_to_wake_up",)
     assert second.name == "runqueues of CPU 0"
     table = attribution_tables([profiled(kernel, program, runs, tmp_path)])[1]

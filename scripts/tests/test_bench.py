@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -39,14 +40,15 @@ def fake_machine(
     kernel = Kernel("6.12", "baseline", "id", "", "")
     monkeypatch.setattr(bench_machine.vm, "run_job", run_job)
     monkeypatch.setattr(bench_machine.vm, "save_machine", lambda *_: None)
-    monkeypatch.setattr(bench_machine.kernels, "build", lambda *_: (kernel,))
     monkeypatch.setattr(bench_machine, "build_programs", lambda *_: directory)
     qemu = Path("qemu")
     monkeypatch.setattr(bench_machine.tools, "require_qemu", lambda: Qemu(qemu, 4))
     toolbox = Toolbox("id", qemu, plugin, b"")
     monkeypatch.setattr(bench_machine.sim, "find_sim_toolbox", lambda qemu, build, further: toolbox)
     request = BuildRequest(variants=("baseline",), places=Places(directory, directory))
-    monkeypatch.setattr(bench_machine.kernels, "BuildRequest", lambda **_: request)
+    # In this module alone: another that is first imported now would keep a changed BuildRequest.
+    built = SimpleNamespace(build=lambda *_: (kernel,), BuildRequest=lambda **_: request)
+    monkeypatch.setattr(bench_machine, "kernels", built)
 
 
 @pytest.fixture

@@ -79,8 +79,8 @@ def test_the_command_prints_the_table_and_keeps_the_counts(
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [
         "futex_wake,",
-        "nobody",
-        "waits",
+        "no",
+        "waiter",
         "1,000.00",
         "+0.00",
         "+25.00",

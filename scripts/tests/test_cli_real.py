@@ -62,7 +62,7 @@ def test_results_of_a_real_machine(
     assert (real / "summary.json").read_bytes() == before
     (real / "plan.json").unlink()
     assert main.main(["compare", "real"]) == 1
-    assert "real/plan.json: is not there" in capsys.readouterr().err
+    assert "real/plan.json: missing" in capsys.readouterr().err
 
 
 REAL = EXPERIMENT.replace("series =", 'primary = "elapsed_ns"\nseries =')
@@ -126,7 +126,7 @@ def test_an_interrupted_real_machine_is_told_how_to_go_on(
     fake.boot(1, fast=True)
     fake.mode("at 3 terminate")
     assert main.main(["run", "small.toml", "--backend", "soft"]) == 130
-    assert "To go on: fast run small.toml --backend soft" in capsys.readouterr().err
+    assert "To continue: fast run small.toml --backend soft" in capsys.readouterr().err
     assert fake.setting("policy") == "off"
 
 

@@ -42,7 +42,7 @@ BAD = {
     "a number of many hexadecimal digits": (
         "cpus = 4",
         f"cpus = 0x{'f' * 5000}",
-        ["cpus = what is too long to be shown is not allowed", "1 to 64"],
+        ["cpus = a value that is too long to show is not allowed", "1 to 64"],
     ),
     "a long text": ("cpus = 4", f"cpus = '{'x' * 5000}'", ['cpus = "xxx', "xxx... is not allowed"]),
     "brackets without end": ("cpus = 4", f"cpus = {'[' * 3000}", ["cannot be read: max"]),

@@ -19,8 +19,9 @@ from fastlab.base.cache import cache_dir
 from fastlab.base.project import PROJECT, is_installed, python_package, work_dir
 from fastlab.cli.main import MODULES
 
-PAGES = {"fast", "fast-try", "fast-compare", "fast-report"} | {
-    f"fast-{name}" for name in MODULES if name not in ("trial", "results")
+PAGES = {f"fast-{name}" for name in MODULES if name not in ("trial", "results", "probes")} | {
+    "fast",
+    *(f"fast-{name}" for name in ("try", "compare", "report", "stat", "latency")),
 }
 
 

@@ -158,7 +158,7 @@ def test_a_damaged_kernel_is_named_and_made_again(lab: Lab, name: str) -> None:
     assert Path(first.vmlinux).read_bytes() == whole
     again = Heard()
     lab.build("baseline", heard=again)
-    assert "thrown away" not in "\n".join(again.said) and again.objects == []
+    assert "; removing" not in "\n".join(again.said) and again.objects == []
 
 
 def test_a_kernel_without_checksums_gets_them(lab: Lab) -> None:
@@ -174,7 +174,7 @@ def test_a_kernel_without_checksums_gets_them(lab: Lab) -> None:
     Path(first.vmlinux).with_name("kernel.json").unlink()
     heard = Heard()
     lab.build("baseline", heard=heard)
-    assert "thrown away" in "\n".join(heard.said)
+    assert "; removing" in "\n".join(heard.said)
 
 
 def test_make_is_marked_while_it_runs(lab: Lab) -> None:

@@ -214,7 +214,7 @@ def test_files_of_a_matrix(tmp_path: Path) -> None:
         assert {(line["cpus"], line["think"]) for line in lines} == {
             (cpus, think) for cpus in "24" for think in ("100", "400")
         }
-    assert "| single_ctr | 2 | 4 | 100 | 2.00 | **1.00** | fast | 4,000 |" in markdown(summary)
+    assert "| single_ctr | 2 | 4 | 100 | **1.00** | 2.00 | fast | 4,000 |" in markdown(summary)
     assert summary.findings[0].workload == "single_ctr,cpus=4,think=100-2"
 
 

@@ -286,7 +286,10 @@ def test_paper_has_what_is_folded_scrolled_away_and_filtered_out(shown: Chrome) 
 def test_whiskers_are_seen_on_any_colour(shown: Chrome, scheme: str) -> None:
     media(shown, scheme=scheme)
     script = (
-        "const strokes = [...document.querySelectorAll('g[id*=LineCollection] path')]"
+        "const paths = [...document.querySelectorAll('svg path')];"
+        "const wide = paths.filter((path) => path.style.stroke == 'var(--ground)')"
+        ".map((path) => path.getAttribute('d'));"
+        "const strokes = paths.filter((path) => wide.includes(path.getAttribute('d')))"
         ".map((path) => getComputedStyle(path).stroke);"
         "return [[...new Set(strokes)], getComputedStyle(document.body).backgroundColor];"
     )

@@ -97,7 +97,7 @@ BAD = {
     "a number of many digits": (
         "mhz = 1300",
         f"mhz = 0x{'f' * 5000}",
-        ["mhz = what is too long to be shown; allowed: 1 to 100000"],
+        ["mhz = a value that is too long to show; allowed: 1 to 100000"],
     ),
     "both layouts": ("cluster_cpus = 0", "cluster_cpus = 2", ["clusters and cluster_cpus"]),
     "no layout": ("clusters = 1", "clusters = 0", ["clusters and cluster_cpus"]),

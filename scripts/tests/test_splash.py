@@ -174,7 +174,7 @@ BROKEN = {
         "PROGRAM",
         "barnes",
         "failed",
-        "does not say its TARGET",
+        "has no TARGET",
     ),
 }
 

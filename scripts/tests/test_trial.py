@@ -8,6 +8,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -128,13 +129,11 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     monkeypatch.setenv("FAST_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(kernels.Places, "project", tmp_path / "project")
     monkeypatch.setattr(in_simulation, "build_programs", lambda project, reporter: build)
-    monkeypatch.setattr(
-        in_simulation.kernels,
-        "build",
-        lambda request, reporter: (Kernel("6.12", "fast", "k", "", str(tmp_path / "map")),),
-    )
+    kernel = Kernel("6.12", "fast", "k", "", str(tmp_path / "map"))
     request = kernels.BuildRequest(places=kernels.Places(tmp_path / "project"))
-    monkeypatch.setattr(in_simulation.kernels, "BuildRequest", lambda variants: request)
+    # In this module alone: another that is first imported now would keep a changed BuildRequest.
+    built = SimpleNamespace(build=lambda *_: (kernel,), BuildRequest=lambda variants: request)
+    monkeypatch.setattr(in_simulation, "kernels", built)
     monkeypatch.setattr(in_simulation.tools, "require_qemu", lambda: Qemu(qemu, 4))
     monkeypatch.setattr(in_simulation.vm, "run_job", lab.run_job)
     monkeypatch.setattr("fastlab.guest.machines.vm.save_machine", lab.save_machine)
@@ -410,7 +409,7 @@ def test_the_command_prints_table_and_verdict(
     words = ["--timeout=7", "--json=all.json", "--preset=mine.toml"]
     assert main.main(["try", *words, "--", "./program", "--json", "x"]) == 0
     said = capsys.readouterr().out
-    assert "./program --json x: all of it, on 4 CPUs of mine" in said
+    assert "./program --json x: the whole program, on 4 CPUs of mine" in said
     for policy in ("strict", "adaptive"):
         assert f"Policy {policy} has no measurable effect on this program's time" in said
     document = json.loads((lab.directory / "all.json").read_text())

@@ -200,7 +200,7 @@ def test_what_is_shown(machine: FakeMachine) -> None:
     assert rows["migrations"][0] != "n/a"
     metrics, mechanism, _, _ = verdict_tables.tables(found)
     assert metrics.title == (
-        "./program 'two words': all of it, on 6.12.30-fast #1 SMP, backend soft"
+        "./program 'two words': the whole program, on 6.12.30-fast #1 SMP, backend soft"
     )
     assert [[cell.text for cell in row] for row in mechanism.rows] == [
         [policy, "7", "7", "7"] for policy in POLICIES
@@ -208,7 +208,7 @@ def test_what_is_shown(machine: FakeMachine) -> None:
     assert metrics.note.endswith(
         "no control onecpu: a program notices that the running kernel confines it."
     )
-    assert any("of the whole machine" in line for line in verdict_tables.doubts(found))
+    assert any("cover the whole machine" in line for line in verdict_tables.doubts(found))
 
 
 def test_latencies_and_their_locks(machine: FakeMachine) -> None:
@@ -399,7 +399,7 @@ def test_the_command(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -
     words = ["try", "--backend=soft", "--json=all.json", "--", "./program", "--json", "x"]
     assert main.main(words) == 0
     said = capsys.readouterr().out
-    assert "./program --json x: all of it, on 6.12.30-fast #1 SMP, backend soft" in said
+    assert "./program --json x: the whole program, on 6.12.30-fast #1 SMP, backend soft" in said
     assert "Policy adaptive helps this program" in said
     assert "- Not available on this machine, so not checked: " in said
     document = json.loads(Path("all.json").read_text())
