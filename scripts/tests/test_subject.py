@@ -181,7 +181,7 @@ def test_what_cannot_be_in_the_guest_is_named(ours: Path, tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "pipe")
     assert "pipe: neither a file nor a directory" in refusal("./program", more=(Path("pipe"),))
     (tmp_path / "loop").symlink_to("loop")
-    assert "loop: there is no such" in refusal("./program", more=(Path("loop"),))
+    assert "loop: no such file for the guest" in refusal("./program", more=(Path("loop"),))
     with (tmp_path / "large").open("wb") as file:
         file.truncate(300 << 20)
     assert "(--memory-mb)" in refusal("./program", "large")

@@ -205,7 +205,7 @@ def test_manual_pages(installed: Installed) -> None:
     assert not [path.name for path in paths if str(PROJECT) in path.read_text()]
     manual = {"MANPATH": str(installed.prefix / "share/man"), "MANPAGER": "cat"}
     text = run(["man", "3", "ivl_spawn"], manual)
-    assert "may run at the same time as what follows" in " ".join(text.split())
+    assert "possibly at the same time as what follows" in " ".join(text.split())
 
 
 def test_debian_packages(tmp_path: Path) -> None:

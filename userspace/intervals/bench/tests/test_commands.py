@@ -15,7 +15,7 @@ __all__ = ["place", "qemu"]
 
 # The command line, its status, and what it is told.
 BAD = (
-    ("bench runtime --workers 2,0", USAGE, "'0' is no whole number of at least 1"),
+    ("bench runtime --workers 2,0", USAGE, "'0' is not a whole number of at least 1"),
     ("bench runtime --workers 99999", USAGE, "--workers 99999: the benchmarks have at most 4096"),
     ("bench runtime --only none", USAGE, "no such benchmark: none"),
     ("bench openmp --only none", USAGE, "no such benchmark: none"),
