@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ def folder(path: str) -> str:
     return "/".join(parts[: 3 if parts[:1] in (["userspace"], ["scripts"]) else 2]) or "."
 
 
+@cache
 def prose() -> dict[str, list[tuple[str, str]]]:
     """Of each folder the files, with their words for people: comments, strings, pages."""
     listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
