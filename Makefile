@@ -41,9 +41,9 @@ docs: $(VENV)/complete
 		$(VENV)/bin/python -m sphinx -q -E -W --keep-going $$pages build/docs/$$pages || exit; \
 	done
 
-# All users may read what is installed, whatever the umask of whoever installs it, or made the
-# checkout. The manual is first: it says what is missing. What an older version had is removed. The
-# mark says that this is nobody's checkout, and changes with what is installed.
+# All users may read what is installed, whatever umask the installation or the checkout was made
+# with. The manual is first: it says what is missing. Files of an older version are removed. The
+# file `installed` marks the folder as no checkout, and changes with its files.
 install:
 	umask 022 && $(PYTHON) scripts/make-manual $(SHARE)
 	rm -rf $(SHARE)/fastlab

@@ -30,6 +30,7 @@ KINDS = {
     ".py": PYTHON_PROSE,
     **dict.fromkeys((".build", ".toml", ".sh", ".config"), HASH_PROSE),
     **dict.fromkeys((".rst", ".md", ".1"), re.compile(r".+", re.DOTALL)),
+    "": PYTHON_PROSE,  # Makefile and the scripts: of Python or of sh
 }
 LIMIT = 2  # per 1,000 words
 
