@@ -6,10 +6,17 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include <clock.h>
+
 #include "gomp.h"
 
 #define BUCKETS 256u
 #define LOCK_SPINS 100
+#define YIELDS 8
+/* Shorter than the kernel's time slices, longer than the turns of a team that waits often. */
+#define YIELD_SLICE_NS 200000
+/* Waits that begin with sleep after a yield that took a time slice, which costs some hundred. */
+#define YIELD_PAUSE 1024
 
 /* In the waiter's frame. */
 struct parked {
@@ -53,6 +60,28 @@ static void lock(struct bucket *bucket)
 static void unlock(struct bucket *bucket)
 {
 	atomic_flag_clear_explicit(&bucket->locked, memory_order_release);
+}
+
+/* The thread's next waits that begin with sleep. */
+static __thread unsigned int sleeps_at_once __attribute__((tls_model("initial-exec")));
+
+unsigned int gomp_yields(void)
+{
+	if (!sleeps_at_once)
+		return YIELDS;
+	sleeps_at_once--;
+	return 0;
+}
+
+unsigned int gomp_yield(unsigned int left)
+{
+	const uint64_t before = ivl_clock_ns(CLOCK_MONOTONIC);
+
+	sched_yield();
+	if (ivl_clock_ns(CLOCK_MONOTONIC) - before < YIELD_SLICE_NS)
+		return left - 1;
+	sleeps_at_once = YIELD_PAUSE;
+	return 0;
 }
 
 static bool publish(void *arg, struct ivl_waiter *waiter)

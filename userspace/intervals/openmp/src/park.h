@@ -46,14 +46,27 @@ static inline bool gomp_oversubscribed(unsigned int more)
 	} while (0)
 
 /*
- * Poll before gomp_park(): most waits are short, unless the awaited thread needs this CPU. The
- * first polls do not read the number of threads, which other threads write.
+ * How often the caller may yield the CPU before it sleeps: 0 for a while after a yield that took as
+ * long as a time slice. Then a load beside the team has the CPU, and a yield gives it away.
+ */
+unsigned int gomp_yields(void);
+/* Yield the CPU, as one of `left` times. Returns how many are left. */
+unsigned int gomp_yield(unsigned int left);
+
+/*
+ * Poll before gomp_park(): most waits are short, unless the awaited thread needs this CPU, which a
+ * yield gives it. The first polls do not read the number of threads, which other threads write.
  */
 #define gomp_spin_while_with(condition, more) \
 	do { \
 		gomp_spin(condition, gomp_environment.spins_oversubscribed); \
-		if ((condition) && !gomp_oversubscribed(more)) \
+		if (!(condition)) \
+			break; \
+		if (!gomp_oversubscribed(more)) \
 			gomp_spin(condition, gomp_environment.spins); \
+		else \
+			for (unsigned int gomp_left = gomp_yields(); gomp_left && (condition);) \
+				gomp_left = gomp_yield(gomp_left); \
 	} while (0)
 
 #define gomp_spin_while(condition) gomp_spin_while_with(condition, 0)

@@ -3,31 +3,25 @@
  * More threads than CPUs: a spinning thread must soon yield to the thread it waits for, however
  * long it may spin on a CPU of its own.
  */
-#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "one_cpu.h"
 
 enum { THREADS = 4, TIMES = 200, SKIPPED = 77 };
 
-/* The library decides by the CPUs at load time how long to spin. */
 static void begin_on_one_cpu(char *program)
 {
-	char *const argv[] = { program, "on one CPU", NULL };
 	const struct sched_param lowest = { .sched_priority = 1 };
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET((size_t)sched_getcpu(), &set);
-	CHECK(!sched_setaffinity(0, sizeof(set), &set));
+	stay_on_one_cpu();
 	if (sched_setscheduler(0, SCHED_FIFO, &lowest)) {
 		perror("skipped: no real-time scheduling here");
 		exit(SKIPPED);
 	}
 	CHECK(!setenv("GOMP_SPINCOUNT", "infinite", 1));
-	execv("/proc/self/exe", argv);
-	CHECK(!"no such program");
+	begin_again(program);
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -16,21 +15,9 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "one_cpu.h"
 
 enum { TIMES = 500 };
-
-/* The library compares threads with the CPUs at load time. */
-static void begin_on_one_cpu(char *program)
-{
-	char *const argv[] = { program, "on one CPU", NULL };
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)sched_getcpu(), &set);
-	CHECK(!sched_setaffinity(0, sizeof(set), &set));
-	execv("/proc/self/exe", argv);
-	CHECK(!"no such program");
-}
 
 /* As in a kernel before 5.16, or a sandbox that does not know it. */
 static void forbid_futex_waitv(void)
@@ -69,8 +56,10 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "without futex_waitv"))
 		forbid_futex_waitv();
-	if (argc == 1 || strcmp(argv[1], "on one CPU"))
-		begin_on_one_cpu(argv[0]);
+	if (argc == 1 || strcmp(argv[1], "on one CPU")) {
+		stay_on_one_cpu();
+		begin_again(argv[0]);
+	}
 	load = begin_load();
 	getrusage(RUSAGE_SELF, &before);
 	for (int i = 0; i < TIMES; i++) {
