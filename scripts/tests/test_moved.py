@@ -49,6 +49,7 @@ def checkout(tmp_path: Path) -> Path:
     (own / "pyproject.toml").write_text(f"[project]\n{version}")
     stand_in(other)
     environment(own / "build/venv")
+    (own / "build/venv/complete").touch()
     (packages,) = (own / "build/venv/lib").glob("python*/site-packages")
     (packages / "__editable__.fastlab.pth").write_text(f"{other / 'scripts'}\n")
     return own
