@@ -4,6 +4,9 @@
  * in single_ctr. The lock spins with back-off, as PostgreSQL's s_lock() does, or is a mutex of
  * three states. With FAULTS each section touches a page for the first time, as a section does that
  * works on new memory in small pages. Each form is a program of its own (meson.build).
+ *
+ * The variable PREEMPT_SLICE says what a time slice extension covers: "section", or with "wake" the
+ * unlock's system call, too. Default: no extension.
  */
 #include <inttypes.h>
 #include <linux/futex.h>
@@ -11,6 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -22,8 +26,9 @@
 #include "../common/think.h"
 #include "slice.h"
 
-/* What a time slice extension covers. */
-enum { NOTHING, SECTION, SECTION_AND_WAKE };
+#define SLICE "PREEMPT_SLICE"
+
+static enum { NOTHING, SECTION, SECTION_AND_WAKE } slice;
 
 /*
  * PostgreSQL's figures (src/backend/storage/lmgr/s_lock.c): a waiter spins 10 to 1,000 times before
@@ -38,6 +43,7 @@ enum { NOTHING, SECTION, SECTION_AND_WAKE };
 #define NS_PER_S 1000000000
 
 #define PAGE 4096
+#define EXIT_USAGE 2
 
 enum { FREE, HELD, CONTENDED };
 
@@ -107,11 +113,11 @@ static void mutex_unlock(atomic_uint *word)
 {
 	const bool contended = atomic_exchange(word, FREE) == CONTENDED;
 
-	if (SLICE == SECTION)
+	if (slice == SECTION)
 		slice_end();
 	if (contended)
 		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1);
-	if (SLICE == SECTION_AND_WAKE)
+	if (slice == SECTION_AND_WAKE)
 		slice_end();
 }
 
@@ -139,14 +145,14 @@ static void iterate(struct worker *w)
 		spin_lock(w, word);
 	else
 		mutex_lock(word);
-	if (SLICE != NOTHING)
+	if (slice != NOTHING)
 		slice_begin();
 	if (FAULTS)
 		pages[touched++ * PAGE] = 1;
 	counter_increment(padded_at(&counter, 0), w->opt->cs_lines, w->opt->line);
 	if (SPINS) {
 		atomic_store_explicit(word, FREE, memory_order_release);
-		if (SLICE != NOTHING)
+		if (slice != NOTHING)
 			slice_end();
 	} else {
 		mutex_unlock(word);
@@ -188,7 +194,15 @@ void list_print(void)
 
 int main(int argc, char **argv)
 {
-	if (SLICE != NOTHING)
+	const char *covers = getenv(SLICE);
+
+	if (covers && strcmp(covers, "section") && strcmp(covers, "wake")) {
+		fprintf(stderr, "%s: %s=%s: must be section or wake\n", NAME, SLICE, covers);
+		return EXIT_USAGE;
+	}
+	if (covers) {
+		slice = strcmp(covers, "wake") ? SECTION : SECTION_AND_WAKE;
 		slice_setup(argv);
+	}
 	return bench_main(&benchmark, argc, argv);
 }
