@@ -13,6 +13,7 @@ import pytest
 
 from fastlab.base.model import FastError
 from fastlab.trial import subject
+from fastlab.trial.given import Given
 from fastlab.trial.subject import RUNNER, Subject, find_subject
 
 MARKED = """
@@ -42,9 +43,14 @@ def compiled(
 
 
 def find(
-    ours: Path, directory: Path, *argv: str, more: tuple[Path, ...] = (), memory_mb: int = 512
+    ours: Path,
+    directory: Path,
+    *argv: str,
+    more: tuple[Path, ...] = (),
+    memory_mb: int = 512,
+    given: Given | None = None,
 ) -> Subject:
-    return find_subject(argv, more, directory, {"/init": ours, RUNNER: ours}, memory_mb)
+    return find_subject(argv, more, directory, {"/init": ours, RUNNER: ours}, memory_mb, given)
 
 
 def unpacked(found: Subject, root: Path) -> Path:
@@ -108,10 +114,20 @@ def test_any_words_reach_the_runner(ours: Path, tmp_path: Path) -> None:
     command, word = find(ours, tmp_path, *words).job(500)
     assert command == RUNNER
     assert " " not in word and "\n" not in word
-    region, delay, directory, path, *argv = unquote_to_bytes(word).split(b"\0")
+    region, delay, directory, stdin, path, *argv = unquote_to_bytes(word).split(b"\0")
     assert (region, delay) == (b"whole", b"500")
     assert (directory, path) == (bytes(tmp_path), bytes(tmp_path / "program"))
     assert argv == [os.fsencode(one) for one in words]
+    assert stdin == b"/dev/null"
+
+
+def test_its_input_is_a_file_of_the_guest(ours: Path, tmp_path: Path) -> None:
+    compiled(tmp_path, "program")
+    (tmp_path / "input").write_text("read")
+    found = find(ours, tmp_path, "./program", given=Given(tmp_path / "input"))
+    assert unquote_to_bytes(found.job(0)[1]).split(b"\0")[3] == bytes(tmp_path / "input")
+    root = unpacked(found, tmp_path / "root")
+    assert below(root, tmp_path / "input").read_text() == "read"
 
 
 def test_with_brings_whole_directories(ours: Path, tmp_path: Path) -> None:

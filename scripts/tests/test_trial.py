@@ -25,6 +25,7 @@ from fastlab.guest.running_vm import GuestError, WatchdogError
 from fastlab.kernel import kernels
 from fastlab.plan import presets
 from fastlab.trial import in_simulation, verdict_tables
+from fastlab.trial.given import Given
 from fastlab.trial.in_simulation import QUANTA
 from fastlab.trial.runs import Trial, TrialRequest
 from fastlab.trial.subject import RUNNER
@@ -70,10 +71,18 @@ class Lab:
         self.reporter = Heard()
         self._lock = threading.Lock()
 
-    def run(self, *argv: str, memory_mb: int = 512, preset: str = Machine.preset) -> Trial:
+    def run(
+        self,
+        *argv: str,
+        memory_mb: int = 512,
+        preset: str = Machine.preset,
+        given: Given | None = None,
+    ) -> Trial:
         machine = Machine(memory_mb=memory_mb, preset=preset)
         words = argv or ("./program",)
-        request = TrialRequest(words, self.directory, self.seconds, machine=machine)
+        request = TrialRequest(
+            words, self.directory, self.seconds, machine=machine, given=given or Given()
+        )
         return in_simulation.run(request, self.reporter)
 
     def run_job(
@@ -323,6 +332,25 @@ def test_one_failure_of_many_runs_is_a_failure(lab: Lab) -> None:
     assert "ended with status 1 with policy strict" in refusal(lab)
 
 
+def test_what_the_program_is_given_is_in_each_job(lab: Lab) -> None:
+    given = Given(environment=(("NAME", "two words"), ("EMPTY", "")), date=1_700_000_000)
+    lab.run(given=given)
+    assert len(lab.jobs) == 16
+    for job, *_ in lab.jobs:
+        assert dict(job.environment) == {"NAME": "two words", "EMPTY": ""}
+        assert job.date == 1_700_000_000
+
+
+def test_a_status_is_ignored_if_asked(lab: Lab) -> None:
+    lab.answer = lambda job, quantum: outcome(exit_status=3)
+    found = lab.run(given=Given(ignore_status=True))
+    assert "failed" not in {row["status"] for row in found.rows} and not found.uncontrolled
+    # The runner has no document of a program that it could not start.
+    lab.answer = lambda job, quantum: outcome(exit_status=127, document=None, output=None)
+    with pytest.raises(FastError, match="ended with status 127"):
+        lab.run(given=Given(ignore_status=True))
+
+
 def test_a_control_that_fails_in_any_run_is_not_available(lab: Lab) -> None:
     def answer(job: vm.Job, quantum: int) -> vm.Outcome:
         return outcome(exit_status=1 if job.cpus and quantum == QUANTA[1] else 0)
@@ -388,6 +416,14 @@ def test_markers_that_are_not_passed_are_told(lab: Lab) -> None:
         (["try"], 2, "no program given: fast try [options] -- PROGRAM"),
         (["try", "--cpus", "65", "--", "true"], 2, "at most 64"),
         (["try", "--memory-mb", "3073", "--", "true"], 2, "at most 3072"),
+        (["try", "--stdin", "/nonexistent", "--", "true"], 1, "/nonexistent: no such file; --stdin"),
+        (["try", "--stdin", "/usr", "--", "true"], 1, "/usr: is not a file; --stdin takes"),
+        (["try", "--env", "NAME", "--", "true"], 2, "'NAME' is not NAME=VALUE"),
+        (["try", "--env", "=x", "--", "true"], 2, "'=x' is not NAME=VALUE"),
+        (["try", "--env", "A=1\n2", "--", "true"], 2, "is not NAME=VALUE"),
+        (["try", *["--env=A=1"] * 65, "--", "true"], 2, "65 variables; at most 64"),
+        (["try", "--date", "soon", "--", "true"], 2, "'soon' is neither today nor a day"),
+        (["try", "--date", "1969-12-31", "--", "true"], 2, "allowed are the years 1970"),
         (["try", "--json", "/nonexistent/file", "--", "true"], 1, "its directory does not exist"),
     ],
 )

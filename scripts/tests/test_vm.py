@@ -171,9 +171,10 @@ def test_a_machine_that_is_not_saved_does_its_job_after_its_boot(lab: Lab) -> No
 
 
 def test_a_job_of_a_control() -> None:
-    job = vm.Job({"depth": "1"}, ["/bin/x"], ["NEXT_BUDDY", "NO_WA_BIAS"], 2)
+    job = vm.Job({"depth": "1"}, ["/bin/x"], ["NEXT_BUDDY", "NO_WA_BIAS"], 2, {"A": "b c"}, 9)
     assert job.text() == (
-        "fast depth=1\nfeature NEXT_BUDDY\nfeature NO_WA_BIAS\ncpus 2\nrun /bin/x\n"
+        "fast depth=1\nfeature NEXT_BUDDY\nfeature NO_WA_BIAS\n"
+        "env A=b c\ndate 9\ncpus 2\nrun /bin/x\n"
     )
 
 

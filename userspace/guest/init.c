@@ -9,6 +9,8 @@
  *
  *	fast NAME=VALUE		to a file of sched/fast in debugfs; any number, in their order
  *	feature NAME		of the scheduler, as debugfs has them; any number, after those
+ *	env NAME=VALUE		to the workload's environment; any number
+ *	date SECONDS		sets the time of day, in seconds since 1970; default: as it is
  *	cpus N			confines the workload to the CPUs 0..N-1, unseen by it; default: all
  *	clock			time is that of the plugin (userspace/cachesim/clock.h)
  *	run PATH WORD...	the workload and its arguments, separated by spaces
@@ -178,6 +180,15 @@ static void start_clock(void)
 	ROI_MARK(ROI_CLOCK);
 }
 
+/* While one CPU runs, as all that tells other CPUs. */
+static void set_date(unsigned long seconds)
+{
+	struct timespec date = { .tv_sec = (time_t)seconds };
+
+	if (seconds && clock_settime(CLOCK_REALTIME, &date))
+		fail("the date");
+}
+
 /* The next `size` bytes of fw_cfg's selected item, as a big-endian number. */
 static unsigned int fw_cfg_number(int size)
 {
@@ -242,6 +253,8 @@ static pid_t start_workload(const struct job *job, int *out, int *err)
 				job->cpus, strerror(errno));
 			_exit(CANNOT_PREPARE);
 		}
+		for (size_t i = 0; i < job->n_environment; i++)
+			putenv(job->environment[i]);
 		execv(job->argv[0], job->argv);
 		dprintf(STDERR_FILENO, "init: cannot run %s: %s\n", job->argv[0], strerror(errno));
 		_exit(CANNOT_RUN);
@@ -348,6 +361,7 @@ int main(void)
 	 */
 	if (!settings_apply(&job, ""))
 		end_simulation(CANNOT_PREPARE);
+	set_date(job.date);
 	wait_for_tick();
 	start_cpus();
 	if (job.clock)

@@ -5,6 +5,8 @@
 #include "job.h"
 
 #define MOST_CPUS 64
+/* In the year 2200; the kernel's own limit is later. */
+#define LATEST_DATE 7258118400
 
 static const char *add_fast(struct job *job, char *setting)
 {
@@ -26,6 +28,29 @@ static const char *add_feature(struct job *job, const char *name)
 	if (job->n_features == JOB_MAX_FEATURES)
 		return "too many feature lines";
 	job->features[job->n_features++] = name;
+	return NULL;
+}
+
+static const char *add_environment(struct job *job, char *variable)
+{
+	if (*variable == '=' || !strchr(variable, '='))
+		return "an env line is not env NAME=VALUE";
+	if (job->n_environment == JOB_MAX_ENVIRONMENT)
+		return "too many env lines";
+	job->environment[job->n_environment++] = variable;
+	return NULL;
+}
+
+static const char *set_date(struct job *job, const char *seconds)
+{
+	char *end;
+
+	if (job->date)
+		return "more than one date line";
+	job->date = strtoul(seconds, &end, 10);
+	/* strtoul() would take a sign or a space, too. */
+	if (*seconds < '1' || *seconds > '9' || *end || job->date > LATEST_DATE)
+		return "a date line is not date SECONDS";
 	return NULL;
 }
 
@@ -76,6 +101,10 @@ const char *job_parse(struct job *job, char *text)
 			error = add_fast(job, line + 5);
 		else if (!strncmp(line, "feature ", 8))
 			error = add_feature(job, line + 8);
+		else if (!strncmp(line, "env ", 4))
+			error = add_environment(job, line + 4);
+		else if (!strncmp(line, "date ", 5))
+			error = set_date(job, line + 5);
 		else if (!strncmp(line, "cpus ", 5))
 			error = set_cpus(job, line + 5);
 		else if (!strcmp(line, "clock"))
@@ -83,7 +112,7 @@ const char *job_parse(struct job *job, char *text)
 		else if (!strncmp(line, "run ", 4))
 			error = set_argv(job, line + 4);
 		else
-			error = "a line is neither fast, feature, cpus, clock nor run";
+			error = "a line is neither fast, feature, env, date, cpus, clock nor run";
 		if (error)
 			return error;
 	}

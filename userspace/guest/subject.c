@@ -6,11 +6,11 @@
  *	subject WORDS
  *
  * WORDS are "whole", "marked" or "shown", the nanoseconds to wait before the program begins,
- * its working directory, its path and its argv. They are encoded for words_parse(), since a
- * job's words end at spaces.
+ * its working directory, the file that is its input, its path and its argv. They are encoded for
+ * words_parse(), since a job's words end at spaces.
  *
- * The program's input is empty and its output is discarded, since passing it on would be
- * counted; its stderr is this program's. With "shown" nothing is counted, and the output is
+ * The program's output is discarded, since passing it on would be counted; its stderr is this
+ * program's. With "shown" nothing is counted, and the output is
  * this program's, too. After the program's end one JSON object has
  *
  *	context_switches	of its threads and children; null: the kernel does not count
@@ -46,7 +46,7 @@
 #define CANNOT_PREPARE 126
 #define CANNOT_RUN 127	/* as the shell says it */
 
-enum { WHOLE, DELAY, DIRECTORY, PATH, ARGV };	/* of the words */
+enum { WHOLE, DELAY, DIRECTORY, INPUT, PATH, ARGV };	/* of the words */
 
 struct subject {
 	pid_t pid;
@@ -60,21 +60,28 @@ static _Noreturn void fail(const char *what)
 	exit(CANNOT_PREPARE);
 }
 
+static void become_file(const char *path, int flags, int fd)
+{
+	int opened = open(path, flags);
+
+	if (opened < 0)
+		fail(path);
+	dup2(opened, fd);
+	close(opened);
+}
+
 static _Noreturn void become(char **words)
 {
-	int null = open("/dev/null", O_RDWR);
-
-	if (null < 0)
-		fail("/dev/null");
-	dup2(null, STDIN_FILENO);
+	become_file(words[INPUT], O_RDONLY, STDIN_FILENO);
 	if (strcmp(words[WHOLE], "shown"))
-		dup2(null, STDOUT_FILENO);
-	close(null);
+		become_file("/dev/null", O_WRONLY, STDOUT_FILENO);
 	if (chdir(words[DIRECTORY]))
 		fail(words[DIRECTORY]);
 	/* So that a lock has the same address in every run. */
 	personality(ADDR_NO_RANDOMIZE);
 	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 0);
+	/* The C library has this one built in. */
+	setenv("LANG", "C.UTF-8", 0);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
 		fail("PTRACE_TRACEME");
 	execv(words[PATH], words + ARGV);
@@ -210,11 +217,22 @@ static int wait_for_end(struct subject *subject)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* What glibc expects below the /dev that init has mounted. */
-static void mount_shared_memory(void)
+/* What programs expect below the /dev that init has mounted. */
+static void complete_dev(void)
 {
+	static const char *const links[][2] = {
+		{ "/dev/fd", "/proc/self/fd" },
+		{ "/dev/stdin", "/proc/self/fd/0" },
+		{ "/dev/stdout", "/proc/self/fd/1" },
+		{ "/dev/stderr", "/proc/self/fd/2" },
+	};
+
 	if (!mkdir("/dev/shm", 01777) && mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL))
 		fail("/dev/shm");
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		if (symlink(links[i][1], links[i][0]) && errno != EEXIST)
+			fail(links[i][0]);
+	}
 }
 
 int main(int argc, char **argv)
@@ -230,10 +248,10 @@ int main(int argc, char **argv)
 	for (int i = 0; good && i <= ARGV; i++)
 		good = words[i];
 	if (!good || !parse_delay(words[DELAY], &delay)) {
-		fprintf(stderr, "subject: WORDS are not WHOLE DELAY DIRECTORY PATH ARGV...\n");
+		fprintf(stderr, "subject: WORDS are not WHOLE DELAY DIRECTORY INPUT PATH ARGV...\n");
 		return CANNOT_PREPARE;
 	}
-	mount_shared_memory();
+	complete_dev();
 	subject.pid = fork();
 	if (subject.pid < 0)
 		fail("fork");

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,8 @@ def _try_out(program: Path, *options: str) -> tuple[Mapping[str, Any] | None, st
 @dataclass(frozen=True)
 class Call:
     """A program to measure, on these `cpus`. `roi`: only between its markers. Its output and the
-    measurement are files in the directory `scratch`."""
+    measurement are files in the directory `scratch`. `stdin` is its input; `environment` is added
+    to ours."""
 
     argv: Sequence[str]
     seconds: float
@@ -108,6 +109,8 @@ class Call:
     cpus: str
     directory: Path
     scratch: Path
+    stdin: Path = Path(os.devnull)
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def output(self) -> Path:
@@ -152,9 +155,21 @@ def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
     fired = mechanism(root)
     before = environment.activity(root, call.cpus)
     begun = time.monotonic()
-    with call.output.open("wb") as out, call.errors.open("wb") as err:
+    with (
+        call.stdin.open("rb") as stdin,
+        call.output.open("wb") as out,
+        call.errors.open("wb") as err,
+    ):
         try:
-            status = run_group(command, call.seconds, cwd=call.directory, stdout=out, stderr=err)
+            status = run_group(
+                command,
+                call.seconds,
+                cwd=call.directory,
+                stdin=stdin,
+                stdout=out,
+                stderr=err,
+                env={**os.environ, **call.environment},
+            )
         except subprocess.TimeoutExpired:
             status = None
     duration = time.monotonic() - begun

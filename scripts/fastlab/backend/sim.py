@@ -279,13 +279,11 @@ class Simulator:
     ) -> vm.Outcome:
         """`words` replace the workload's command line."""
         run = request.run
-        arm = run.variant
-        argv = guest_argv(run.machine, words or self._words(run))
         return vm.run_job(
             simulation,
             snapshot,
             self._directory / self._toolbox.plugin.name,
-            vm.Job(arm.settings, argv, arm.features, arm.cpus),
+            self._job(run, guest_argv(run.machine, words or self._words(run))),
             self._machine_directory(request),
             self._experiment.watchdogs,
             self._cancelled,
@@ -293,6 +291,10 @@ class Simulator:
             attribute=self._experiment.attribute,
             programs=self._programs(run),
         )
+
+    def _job(self, run: Run, argv: Sequence[str]) -> vm.Job:
+        arm = run.variant
+        return vm.Job(arm.settings, argv, arm.features, arm.cpus)
 
     def _words(self, run: Run) -> Sequence[str]:
         """The workload's command line in the guest."""

@@ -11,7 +11,7 @@ from fastlab.backend.counting import BACKENDS
 from fastlab.base.fast_command import fast_command
 from fastlab.base.model import UsageError, Watchdogs
 from fastlab.base.progress import Reporter
-from fastlab.cli import annotation, simulated_machine
+from fastlab.cli import annotation, program_options, simulated_machine
 from fastlab.cli.common import INCOMPLETE, OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
 from fastlab.trial.runs import RELEVANT_PCT, Trial, TrialRequest
@@ -37,11 +37,7 @@ def add(commands: Commands) -> None:
         help="where to run it: in the simulation (the default), or on the running kernel with "
         "hardware counters (perf) or without (soft)",
     )
-    what = (
-        "a file or a directory that the program needs besides its libraries and the files that "
-        "its arguments name; may be repeated"
-    )
-    path(parser, "--with", what, "PATH", dest="more", action="append", default=[])
+    program_options.add_options(parser)
     simulated_machine.add_options(parser)
     what = "fail if a run takes longer (default: %(default)s)"
     number(parser, "--timeout", what, int(Watchdogs.run), "SECONDS")
@@ -74,6 +70,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         arguments.timeout,
         arguments.backend,
         relevant_pct=arguments.relevant,
+        given=program_options.given(arguments),
     )
     if arguments.backend != "sim":
         return _try_real(arguments, request, reporter)
@@ -92,6 +89,7 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
 
     for option, given in (
         ("--with", arguments.more),
+        ("--date", arguments.date),
         ("--cpus", arguments.cpus),
         ("--memory-mb", arguments.memory_mb),
         ("--preset", arguments.preset),

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +58,22 @@ class Simulation:
 @dataclass(frozen=True)
 class Job:
     """What a run asks of the guest: values of the files of sched/fast, scheduler features in their
-    order, and the workload, confined to `cpus` CPUs unless None."""
+    order, and the workload, confined to `cpus` CPUs unless None, with more `environment`. `date` is
+    the time of day at its start in seconds since 1970; None: the machine's."""
 
     fast: Mapping[str, str]
     argv: Sequence[str]
     features: Sequence[str] = ()
     cpus: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    date: int | None = None
 
     def text(self) -> str:
         """The job as the guest's init reads it (userspace/guest/job.h)."""
         lines = [f"fast {name}={value}" for name, value in self.fast.items()]
         lines += [f"feature {name}" for name in self.features]
+        lines += [f"env {name}={value}" for name, value in self.environment.items()]
+        lines += [f"date {self.date}"] if self.date else []
         lines += [f"cpus {self.cpus}"] if self.cpus else []
         return "\n".join([*lines, f"run {' '.join(self.argv)}"]) + "\n"
 
@@ -176,7 +181,8 @@ def boot_job(
 
 def _hand_over(job: Job, directory: Path, clock: bool = False) -> tuple[str, str]:
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "job").write_text(("clock\n" if clock else "") + job.text())
+    text = ("clock\n" if clock else "") + job.text()
+    (directory / "job").write_text(text, errors="surrogateescape")
     return "-fw_cfg", "name=opt/fast/job,file=job"
 
 

@@ -77,7 +77,12 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     plugin = initramfs.plugin_path(build, qemu.plugin_api)
     initramfs.check_built(build, (*ours.values(), plugin))
     subject = find_subject(
-        request.argv, request.more, request.directory, ours, request.machine.memory_mb
+        request.argv,
+        request.more,
+        request.directory,
+        ours,
+        request.machine.memory_mb,
+        request.given,
     )
     if subject.advice:
         reporter.say(subject.advice)
@@ -208,6 +213,11 @@ class _TrialMachines(Simulator):
     def _words(self, run: Run, shown: bool = False) -> Sequence[str]:
         return self._subject.job(QUANTA.index(run.machine.quantum) * LATER_NS, shown)
 
+    def _job(self, run: Run, argv: Sequence[str]) -> vm.Job:
+        job, given = super()._job(run, argv), self._subject.given
+        environment = {**job.environment, **dict(given.environment)}
+        return replace(job, environment=environment, date=given.date)
+
     def _programs(self, run: Run) -> Sequence[Path]:
         return self._subject.binaries
 
@@ -217,7 +227,7 @@ class _TrialMachines(Simulator):
     def _good_outcome(
         self, request: Request, simulation: vm.Simulation, snapshot: Path
     ) -> vm.Outcome:
-        """The outcome of a run that ended with status 0."""
+        """The outcome of a run that ended well."""
         arm, path = request.run.variant, self._subject.path
         directory = self._machine_directory(request)
         seconds = self._experiment.watchdogs.run
@@ -229,6 +239,8 @@ class _TrialMachines(Simulator):
         except GuestError as error:
             raise FastError(f"{error}{self._out_of_memory(directory)}") from error
         everything = f"(logs: {directory})"
+        if self._subject.given.ignore_status and outcome.output is not None:
+            outcome = replace(outcome, exit_status=0)
         if outcome.exit_status:
             lines = how_it_failed(path, outcome.exit_status, arm, outcome.errors)
             # For the control only the first line is shown.

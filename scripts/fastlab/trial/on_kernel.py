@@ -150,11 +150,19 @@ class _TrialKernel(RunningKernel):
         directory = self._directory / scratch
         directory.mkdir(parents=True, exist_ok=True)
         seconds, where = self._request.seconds, self._request.directory
-        return Call(argv, seconds, self.marked, self._cpus, where, directory)
+        given = self._request.given
+        stdin = given.stdin or Path(os.devnull)
+        environment = dict(given.environment)
+        return Call(argv, seconds, self.marked, self._cpus, where, directory, stdin, environment)
+
+    def _ended_well(self, observed: Observed) -> bool:
+        """Did the program end by itself, with a status that is no failure?"""
+        ignored = self._request.given.ignore_status and observed.exit_status is not None
+        return ignored or observed.exit_status == 0
 
     def _told(self, call: Call, run: Run, observed: Observed) -> Observed:
         arm, everything = run.variant, f"(its output: {call.scratch})"
-        if observed.exit_status != 0:
+        if not self._ended_well(observed):
             check_room(call.scratch)
             lines = self._how_it_failed(call, observed, arm) + end_of_output(_end_of(call.output))
             raise FastError("\n".join([*lines, everything]))
@@ -177,7 +185,7 @@ class _TrialKernel(RunningKernel):
             "check": "ok",
             "elapsed_ns": observed.document["elapsed_ns"],
         }
-        return replace(observed, output=output)
+        return replace(observed, output=output, exit_status=0)
 
     def _how_it_failed(self, call: Call, observed: Observed, arm: Variant) -> list[str]:
         errors = _end_of(call.errors)
@@ -206,7 +214,7 @@ class _TrialKernel(RunningKernel):
     def _time(self, call: Call, arm: Variant) -> Timed:
         self._sched_fast.set(arm.settings)
         timed = time_run(call, self._toolbox.fast_latency, self._root, fixed=True)
-        if timed.exit_status != 0 or not timed.document:
+        if not self._ended_well(timed) or not timed.document:
             check_room(call.scratch)
             lines = self._how_it_failed(call, timed, arm)
             why = f"under fast-latency {': '.join(dict.fromkeys((lines[0], lines[-1])))}"

@@ -24,6 +24,7 @@ from fastlab.base.model import (
 from fastlab.base.process import signal_name
 from fastlab.base.text import cut, one_line
 from fastlab.plan.rows import Row
+from fastlab.trial.given import Given
 
 BASELINE = "off"
 # The tried policies: the paper's, and the policy that is meant to be left on.
@@ -61,6 +62,7 @@ class TrialRequest:
     machine: Machine = field(default_factory=Machine)
     attribute: bool = False
     relevant_pct: float = RELEVANT_PCT
+    given: Given = field(default_factory=Given)
 
 
 @dataclass(frozen=True)

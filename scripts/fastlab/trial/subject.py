@@ -11,12 +11,13 @@ import shutil
 import stat
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 from fastlab.base.model import FastError
 from fastlab.guest import initramfs
+from fastlab.trial.given import Given
 
 # The runner's path in the guest (userspace/guest/subject.c).
 RUNNER = "/fast-subject"
@@ -42,7 +43,7 @@ _MB = 1 << 20
 
 @dataclass(frozen=True)
 class Subject:
-    """A program, its working directory, and the guest's file system.
+    """A program, its working directory, its input, and the guest's file system.
 
     `marked`: the program marks its region of interest itself. `advice` helps the reader of a
     failure, or is "". `binaries` are the ELF files of the guest.
@@ -55,12 +56,14 @@ class Subject:
     image: bytes
     advice: str = ""
     binaries: tuple[Path, ...] = ()
+    given: Given = field(default_factory=Given)
 
     def job(self, delay: int, shown: bool = False) -> list[str]:
         """The command line in the guest; the program begins after `delay` ns. `shown`: its output
         is passed on, and nothing is counted."""
         region = "shown" if shown else "marked" if self.marked else "whole"
-        words = (region, str(delay), str(self.directory), str(self.path), *self.argv)
+        stdin = str(self.given.stdin or os.devnull)
+        words = (region, str(delay), str(self.directory), stdin, str(self.path), *self.argv)
         return [RUNNER, quote_from_bytes("\0".join(words).encode(errors="surrogateescape"))]
 
 
@@ -70,6 +73,7 @@ def find_subject(
     directory: Path,
     ours: Mapping[str, Path],
     memory_mb: int,
+    given: Given | None = None,
 ) -> Subject:
     """The program of `argv`, run in `directory`, and a guest with the program, its libraries, the
     files that its arguments name, and the files and directories in `more`.
@@ -93,12 +97,17 @@ def find_subject(
             files.add(named)
     for extra in more:
         files.add_all(directory / extra)
+    given = given or Given()
+    if given.stdin:
+        files.add(given.stdin)
     if LOADER_CACHE.is_file():
         files.add(LOADER_CACHE)
     uses = f"{path} is a script: name the programs and files that it uses by --with"
     advice = uses if script else ""
     binaries = tuple(files.binaries)
-    return Subject(path, tuple(argv), directory, is_marked(path), files.image(), advice, binaries)
+    return Subject(
+        path, tuple(argv), directory, is_marked(path), files.image(), advice, binaries, given
+    )
 
 
 def is_marked(path: Path) -> bool:

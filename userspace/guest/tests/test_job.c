@@ -19,6 +19,7 @@ TEST(understands_a_job)
 	struct job job;
 
 	assert_true(!parse(&job, "fast depth=1\nfast policy=x=y\nfeature NO_DELAY_DEQUEUE\n"
+			   "env A=b c=d \nenv E=\ndate 1700000000\n"
 			   "cpus 64\nclock\nrun /bin/one  two --three=4\n"));
 	assert_true(job.n_fast == 2);
 	assert_string_equal(job.fast[0].name, "depth");
@@ -26,6 +27,10 @@ TEST(understands_a_job)
 	assert_string_equal(job.fast[1].value, "x=y");
 	assert_true(job.n_features == 1);
 	assert_string_equal(job.features[0], "NO_DELAY_DEQUEUE");
+	assert_true(job.n_environment == 2);
+	assert_string_equal(job.environment[0], "A=b c=d ");
+	assert_string_equal(job.environment[1], "E=");
+	assert_true(job.date == 1700000000);
 	assert_true(job.cpus == 64);
 	assert_true(job.clock);
 	assert_string_equal(job.argv[0], "/bin/one");
@@ -40,6 +45,7 @@ TEST(asks_for_no_more_than_it_says)
 
 	assert_true(!parse(&job, "run /a\n"));
 	assert_true(!job.n_fast && !job.n_features && !job.cpus && !job.clock);
+	assert_true(!job.n_environment && !job.date);
 }
 
 TEST(refuses_anything_else)
@@ -50,7 +56,9 @@ TEST(refuses_anything_else)
 		"clock 1\nrun /a\n", "cpus 0\nrun /a\n", "cpus 65\nrun /a\n", "cpus -1\nrun /a\n", "cpus 1x\nrun /a\n",
 		"cpus  1\nrun /a\n", "cpus 99999999999999999999\nrun /a\n", "cpus \nrun /a\n",
 		"cpus 1\ncpus 1\nrun /a\n", "feature \nrun /a\n", "feature no\nrun /a\n",
-		"feature A B\nrun /a\n",
+		"feature A B\nrun /a\n", "env A\nrun /a\n", "env =b\nrun /a\n", "env \nrun /a\n",
+		"date 0\nrun /a\n", "date -1\nrun /a\n", "date 1x\nrun /a\n",
+		"date 99999999999999999999\nrun /a\n", "date 1\ndate 1\nrun /a\n",
 	};
 	struct job job;
 
@@ -63,6 +71,7 @@ TEST(refuses_anything_else)
 TEST(bounds_what_it_holds)
 {
 	char features[JOB_MAX_FEATURES * 10 + 32] = "";
+	char environment[JOB_MAX_ENVIRONMENT * 8 + 32] = "";
 	char fast[JOB_MAX_FAST * 9 + 32] = "";
 	char words[JOB_MAX_WORDS * 2 + 32] = "run /a";
 	struct job job;
@@ -80,6 +89,13 @@ TEST(bounds_what_it_holds)
 	assert_true(!parse(&job, features));
 	memmove(features + 10, features, strlen(features) + 1);
 	assert_true(parse(&job, features));
+
+	for (int i = 0; i < JOB_MAX_ENVIRONMENT; i++)
+		strcat(environment, "env A=b\n");
+	strcat(environment, "run /a\n");
+	assert_true(!parse(&job, environment));
+	memmove(environment + 8, environment, strlen(environment) + 1);
+	assert_true(parse(&job, environment));
 
 	for (int i = 1; i < JOB_MAX_WORDS; i++)
 		strcat(words, " b");

@@ -15,8 +15,8 @@ import urllib.parse
 SUBJECT, ENDS_IN_THREAD = map(os.path.abspath, sys.argv[1:3])
 
 
-def run(path, *argv, directory="/", whole="whole", delay=0):
-    words = urllib.parse.quote("\0".join([whole, str(delay), directory, path, *argv]))
+def run(path, *argv, directory="/", whole="whole", delay=0, given="/dev/null"):
+    words = urllib.parse.quote("\0".join([whole, str(delay), directory, given, path, *argv]))
     return subprocess.run(
         [SUBJECT, words], capture_output=True, text=True, input="not for the program", timeout=60
     )
@@ -43,6 +43,16 @@ class Subject(unittest.TestCase):
         self.assertEqual((answer.returncode, answer.stderr), (3, "error\n"))
         self.assertTrue(answer.stdout.startswith('said\nmore{"context_switches":'))
 
+    def test_input(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("given")
+            file.flush()
+            self.assertEqual(shell("cat >&2", given=file.name).stderr, "given")
+            self.assertEqual(shell("cat /dev/stdin /dev/fd/0 >&2", given=file.name).returncode, 0)
+        answer = shell("true", given="/nonexistent/input")
+        self.assertEqual(answer.returncode, 126)
+        self.assertIn("/nonexistent/input: No such file", answer.stderr)
+
     def test_document(self):
         document = json.loads(shell("sleep 0; sleep 0").stdout)
         self.assertEqual(list(document), ["context_switches", "migrations", "maps"])
@@ -54,7 +64,7 @@ class Subject(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             path = directory + os.fsdecode(b"/caf\xe9 \xc3\xa9")
             shutil.copy("/bin/true", path)
-            words = os.fsencode("\0".join(["whole", "0", "/", path, "true"]))
+            words = os.fsencode("\0".join(["whole", "0", "/", "/dev/null", path, "true"]))
             answer = subprocess.run([SUBJECT, urllib.parse.quote(words)], capture_output=True)
         maps = json.loads(answer.stdout.decode())["maps"]
         self.assertTrue(any(line.endswith(path) for line in maps), maps)
@@ -104,13 +114,13 @@ class Subject(unittest.TestCase):
 
     def test_bad_words(self):
         delayed = [
-            f"whole%00{delay}%00/%00/bin/true%00true" for delay in ("", "1x", "-1", "9" * 30)
+            f"whole%00{delay}%00/%00/dev/null%00/bin/true%00true" for delay in ("", "1x", "-1", "9" * 30)
         ]
-        for words in ([], ["whole"], ["a%000%00b%00c"], ["whole%0"], ["a", "b"], *zip(delayed)):
+        for words in ([], ["whole"], ["a%000%00b%00c%00d"], ["whole%0"], ["a", "b"], *zip(delayed)):
             with self.subTest(words):
                 answer = subprocess.run([SUBJECT, *words], capture_output=True, text=True)
                 self.assertEqual(answer.returncode, 126)
-                self.assertIn("WHOLE DELAY DIRECTORY PATH ARGV", answer.stderr)
+                self.assertIn("WHOLE DELAY DIRECTORY INPUT PATH ARGV", answer.stderr)
 
 
 if __name__ == "__main__":
