@@ -18,7 +18,7 @@ from fastlab.base import tools
 from fastlab.base.model import Kernel
 from fastlab.base.process import ENDING
 from fastlab.guest import meson
-from fastlab.kernel import kernels
+from fastlab.kernel import kernels, needs
 from fastlab.kernel.kernels import BuildRequest
 from fastlab.plan.experiment import load_experiment, plan
 from fastlab.plan.run_log import RunLog, read_rows
@@ -75,6 +75,7 @@ class Stages:
         monkeypatch.setattr(meson, "build_programs", lambda project, reporter: Path("built"))
         monkeypatch.setattr(sim, "find_sim_toolbox", self.find_toolbox)
         monkeypatch.setattr(kernels, "build", self.build)
+        monkeypatch.setattr(needs, "check", lambda arms, built: None)
         monkeypatch.setattr(sim, "Simulator", self.simulator)
         monkeypatch.setattr(contract, "run_experiment", self.run)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fastlab.base.model import Machine, Watchdogs
-from fastlab.plan import experiment, splash_sizes
+from fastlab.plan import arms, experiment, splash_sizes
 
 PROJECT = Path(__file__).parents[2]
 PAGES = sorted((PROJECT / "Documentation").glob("*.rst"))
@@ -36,8 +36,8 @@ def test_there_are_few_pages_and_the_readme_is_short() -> None:
 def test_the_page_of_experiment_files_has_every_key() -> None:
     text = (PROJECT / "Documentation/experiments.rst").read_text("utf-8")
     named = set(re.findall(r'``[\["]*(\w+)[\]"]*``', text))
-    known = {*experiment.KEYS, *experiment.KNOBS, *experiment.OPTIONS, *experiment.POLICIES}
-    known |= {*experiment.KERNELS, *experiment.MACHINE_AXES, *experiment.PAIRED}
+    known = {*experiment.KEYS, *arms.KNOBS, *experiment.OPTIONS, *arms.POLICIES}
+    known |= {*arms.KERNELS, *experiment.MACHINE_AXES, *experiment.PAIRED}
     known |= {*vars(Machine()), *vars(Watchdogs()), *splash_sizes.OPTIONS}
     known |= {key for options in splash_sizes.OPTIONS.values() for key in options}
     assert known - named == set()

@@ -19,8 +19,8 @@ from fastlab.base.model import (
     Workload,
 )
 from fastlab.plan import presets
+from fastlab.plan.arms import KERNELS
 from fastlab.plan.experiment import (
-    KERNELS,
     keep_experiment,
     load_experiment,
     plan,

@@ -222,7 +222,7 @@ def test_the_machines_tried_last_are_kept(lab: Lab) -> None:
 
 
 def test_a_program_is_kept_with_all_its_machines(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    def one_each(machine: Machine) -> list[str]:
+    def one_each(machine: Machine, **_: object) -> list[str]:
         return [str(machine.quantum)]
 
     # As it is with some presets.
@@ -416,7 +416,11 @@ def test_markers_that_are_not_passed_are_told(lab: Lab) -> None:
         (["try"], 2, "no program given: fast try [options] -- PROGRAM"),
         (["try", "--cpus", "65", "--", "true"], 2, "at most 64"),
         (["try", "--memory-mb", "3073", "--", "true"], 2, "at most 3072"),
-        (["try", "--stdin", "/nonexistent", "--", "true"], 1, "/nonexistent: no such file; --stdin"),
+        (
+            ["try", "--stdin", "/nonexistent", "--", "true"],
+            1,
+            "/nonexistent: no such file; --stdin",
+        ),
         (["try", "--stdin", "/usr", "--", "true"], 1, "/usr: is not a file; --stdin takes"),
         (["try", "--env", "NAME", "--", "true"], 2, "'NAME' is not NAME=VALUE"),
         (["try", "--env", "=x", "--", "true"], 2, "'=x' is not NAME=VALUE"),

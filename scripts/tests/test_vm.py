@@ -12,13 +12,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from waiting import eventually
 
-from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.base.model import FastError, Kernel, Machine, Variant, Watchdogs
 from fastlab.guest import hardware, vm
 from fastlab.guest.alarms import EXCERPT_LINES, Console
 from fastlab.guest.running_vm import CancelledError, GuestError, WatchdogError
@@ -153,7 +154,7 @@ def test_a_machine_is_saved_and_a_job_hands_over_its_results(lab: Lab) -> None:
     lab.boot()
     outcome = lab.run()
     assert (lab.directory / "job").read_text() == (
-        "clock\nfast policy=strict\nrun /bin/single_ctr --threads 4\n"
+        "clock\nset /sys/kernel/debug/sched/fast/policy=strict\nrun /bin/single_ctr --threads 4\n"
     )
     assert outcome.exit_status == 0
     assert outcome.document == {"schema": 1}
@@ -171,11 +172,27 @@ def test_a_machine_that_is_not_saved_does_its_job_after_its_boot(lab: Lab) -> No
 
 
 def test_a_job_of_a_control() -> None:
-    job = vm.Job({"depth": "1"}, ["/bin/x"], ["NEXT_BUDDY", "NO_WA_BIAS"], 2, {"A": "b c"}, 9)
-    assert job.text() == (
-        "fast depth=1\nfeature NEXT_BUDDY\nfeature NO_WA_BIAS\n"
-        "env A=b c\ndate 9\ncpus 2\nrun /bin/x\n"
+    arm = Variant(
+        *("control", "fast", "off", {"depth": 1}, ("NEXT_BUDDY", "NO_WA_BIAS"), 2),
+        sysctl={"kernel.sched_child_runs_first": "1"},
+        debugfs={"sched/base_slice_ns": "3000000"},
+        environment={"A": "b c"},
     )
+    job = replace(vm.arm_job(arm, ["/bin/x"]), date=9)
+    debugfs = "set /sys/kernel/debug/sched"
+    assert job.text().splitlines() == [
+        *(f"{debugfs}/fast/depth=1", f"{debugfs}/fast/policy=off"),
+        *(f"{debugfs}/features=NEXT_BUDDY", f"{debugfs}/features=NO_WA_BIAS"),
+        *("set /proc/sys/kernel/sched_child_runs_first=1", f"{debugfs}/base_slice_ns=3000000"),
+        *("env A=b c", "date 9", "cpus 2", "run /bin/x"),
+    ]
+
+
+def test_an_arms_scheduler_stays_or_runs_the_workload() -> None:
+    stays = Variant("stays", "scx", scheduler=("/home/a/scx_simple", "-f"))
+    assert vm.arm_job(stays, ["/bin/x"]).text() == "scheduler /scheduler-stays -f\nrun /bin/x\n"
+    runs = Variant("runs", "scx", scheduler=("./scx_fast", "-k", "--"))
+    assert vm.arm_job(runs, ["/bin/x"]).text() == "scheduled\nrun /scheduler-runs -k -- /bin/x\n"
 
 
 def test_the_workloads_complaints_are_handed_over(lab: Lab) -> None:

@@ -7,11 +7,14 @@
  *
  * The host gives the job as the file opt/fast/job of QEMU's fw_cfg, lines of text:
  *
- *	fast NAME=VALUE		to a file of sched/fast in debugfs; any number, in their order
- *	feature NAME		of the scheduler, as debugfs has them; any number, after those
+ *	set PATH=VALUE		to a file of the kernel, as below debugfs and /proc/sys; any number,
+ *				in their order
  *	env NAME=VALUE		to the workload's environment; any number
  *	date SECONDS		sets the time of day, in seconds since 1970; default: as it is
  *	cpus N			confines the workload to the CPUs 0..N-1, unseen by it; default: all
+ *	scheduler PATH WORD...	a program that loads a sched_ext scheduler and stays; the workload
+ *				starts when the scheduler is enabled
+ *	scheduled		the workload loads one itself
  *	clock			time is that of the plugin (userspace/cachesim/clock.h)
  *	run PATH WORD...	the workload and its arguments, separated by spaces
  *
@@ -48,6 +51,7 @@
 #include "frame.h"
 #include "job.h"
 #include "roi.h"
+#include "scheduler.h"
 #include "settings.h"
 
 #define PORT_HOST 0xe9	/* isa-debugcon */
@@ -286,6 +290,7 @@ static int run_workload(const struct job *job)
 	struct stream streams[2] = { { .name = "out" }, { .name = "err" } };
 	struct pollfd fds[3] = { { .events = POLLIN }, { .events = POLLIN }, { .events = POLLIN } };
 	pid_t pid = start_workload(job, &fds[0].fd, &fds[1].fd);
+	bool acted = true;
 	int status;
 
 	fds[2].fd = pidfd_open(pid, 0);
@@ -299,6 +304,7 @@ static int run_workload(const struct job *job)
 				fds[i].fd = -1;
 		}
 		if (fds[2].revents) {
+			acted = scheduler_acted(job, "");
 			/* Children it left behind would hold the pipes open for ever. */
 			kill(-1, SIGKILL);
 			fds[2].fd = -1;
@@ -306,6 +312,8 @@ static int run_workload(const struct job *job)
 	}
 	if (waitpid(pid, &status, 0) < 0)
 		fail("waitpid");
+	if (!acted)
+		return CANNOT_PREPARE;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -366,6 +374,8 @@ int main(void)
 	start_cpus();
 	if (job.clock)
 		start_clock();
+	if (!scheduler_start(job.scheduler, ""))
+		end_simulation(CANNOT_PREPARE);
 	frame_line("start");
 	status = run_workload(&job);
 	report_mechanism_counters();

@@ -8,26 +8,16 @@
 /* In the year 2200; the kernel's own limit is later. */
 #define LATEST_DATE 7258118400
 
-static const char *add_fast(struct job *job, char *setting)
+static const char *add_setting(struct job *job, char *setting)
 {
 	char *value = strchr(setting, '=');
 
-	if (!value || value == setting || !value[1])
-		return "a fast line is not fast NAME=VALUE";
-	if (job->n_fast == JOB_MAX_FAST)
-		return "too many fast lines";
+	if (*setting != '/' || !value || !value[1])
+		return "a set line is not set PATH=VALUE with an absolute PATH";
+	if (job->n_settings == JOB_MAX_SETTINGS)
+		return "too many set lines";
 	*value++ = '\0';
-	job->fast[job->n_fast++] = (struct setting){ setting, value };
-	return NULL;
-}
-
-static const char *add_feature(struct job *job, const char *name)
-{
-	if (!*name || strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != strlen(name))
-		return "a feature line is not feature NAME";
-	if (job->n_features == JOB_MAX_FEATURES)
-		return "too many feature lines";
-	job->features[job->n_features++] = name;
+	job->settings[job->n_settings++] = (struct setting){ setting, value };
 	return NULL;
 }
 
@@ -69,24 +59,24 @@ static const char *set_cpus(struct job *job, const char *number)
 	return NULL;
 }
 
-static const char *set_argv(struct job *job, char *words)
+static const char *set_argv(char **argv, char *words)
 {
 	size_t n = 0;
 	char *rest;
 
-	if (job->argv[0])
-		return "more than one run line";
+	if (argv[0])
+		return "more than one run line, or scheduler line";
 	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		if (n == JOB_MAX_WORDS)
-			return "too many words in the run line";
-		job->argv[n++] = word;
+			return "too many words in the run line or the scheduler line";
+		argv[n++] = word;
 	}
-	return n && *job->argv[0] == '/' ? NULL : "the run line names no absolute path";
+	return n && *argv[0] == '/' ? NULL : "a run or scheduler line names no absolute path";
 }
 
-static const char *set_clock(struct job *job)
+static const char *set_flag(bool *flag)
 {
-	job->clock = true;
+	*flag = true;
 	return NULL;
 }
 
@@ -97,10 +87,8 @@ const char *job_parse(struct job *job, char *text)
 
 	memset(job, 0, sizeof(*job));
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (!strncmp(line, "fast ", 5))
-			error = add_fast(job, line + 5);
-		else if (!strncmp(line, "feature ", 8))
-			error = add_feature(job, line + 8);
+		if (!strncmp(line, "set ", 4))
+			error = add_setting(job, line + 4);
 		else if (!strncmp(line, "env ", 4))
 			error = add_environment(job, line + 4);
 		else if (!strncmp(line, "date ", 5))
@@ -108,11 +96,15 @@ const char *job_parse(struct job *job, char *text)
 		else if (!strncmp(line, "cpus ", 5))
 			error = set_cpus(job, line + 5);
 		else if (!strcmp(line, "clock"))
-			error = set_clock(job);
+			error = set_flag(&job->clock);
+		else if (!strcmp(line, "scheduled"))
+			error = set_flag(&job->scheduled);
+		else if (!strncmp(line, "scheduler ", 10))
+			error = set_argv(job->scheduler, line + 10);
 		else if (!strncmp(line, "run ", 4))
-			error = set_argv(job, line + 4);
+			error = set_argv(job->argv, line + 4);
 		else
-			error = "a line is neither fast, feature, env, date, cpus, clock nor run";
+			error = "a line is neither set, env, date, cpus, clock, scheduler, scheduled nor run";
 		if (error)
 			return error;
 	}

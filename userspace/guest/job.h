@@ -6,33 +6,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define JOB_MAX_FAST 16
-#define JOB_MAX_FEATURES 16
+#define JOB_MAX_SETTINGS 64
 #define JOB_MAX_ENVIRONMENT 64
 #define JOB_MAX_WORDS 64
 
 struct setting {
-	const char *name;
+	const char *path;
 	const char *value;
 };
 
 struct job {
-	struct setting fast[JOB_MAX_FAST];	/* files of sched/fast in debugfs */
-	size_t n_fast;
-	const char *features[JOB_MAX_FEATURES];	/* of the scheduler, as its debugfs file has them */
-	size_t n_features;
+	struct setting settings[JOB_MAX_SETTINGS];	/* values of the kernel's files */
+	size_t n_settings;
 	bool clock;		/* the host's plugin has a clock, which needs the burner */
 	char *environment[JOB_MAX_ENVIRONMENT];	/* of the workload besides init's: NAME=VALUE */
 	size_t n_environment;
 	unsigned long date;	/* the time of day at the start, in seconds since 1970; 0: as it is */
 	unsigned int cpus;	/* the workload is confined to CPUs 0..cpus-1; 0: not confined */
+	char *scheduler[JOB_MAX_WORDS + 1];	/* loads a sched_ext scheduler; ended by NULL */
+	bool scheduled;		/* the workload itself loads one */
 	char *argv[JOB_MAX_WORDS + 1];	/* the workload, ended by NULL */
 };
 
 /*
- * Parse the text: "fast NAME=VALUE", "feature NAME", "env NAME=VALUE", "date SECONDS", "cpus N"
- * and "clock" lines, then one "run PATH WORD..." line. The job points into the text, which is
- * changed. Returns NULL, or what is wrong.
+ * Parse the text: "set PATH=VALUE", "env NAME=VALUE", "date SECONDS", "cpus N", "clock",
+ * "scheduler PATH WORD..." and "scheduled" lines, then one "run PATH WORD..." line. The job points
+ * into the text, which is changed. Returns NULL, or what is wrong.
  */
 const char *job_parse(struct job *job, char *text);
 

@@ -21,38 +21,19 @@ static bool write_setting(const char *path, const char *value)
 	return written;
 }
 
-static bool set_fast(const struct setting *setting, const char *root)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s" SETTINGS_FAST "/%s", root, setting->name);
-	if (write_setting(path, setting->value))
-		return true;
-	frame_line("err init: cannot set sched/fast/%s to %s: %s", setting->name, setting->value,
-		   strerror(errno));
-	return false;
-}
-
-static bool set_feature(const char *name, const char *root)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/sys/kernel/debug/sched/features", root);
-	if (write_setting(path, name))
-		return true;
-	frame_line("err init: cannot set scheduler feature %s: %s", name, strerror(errno));
-	return false;
-}
-
 bool settings_apply(const struct job *job, const char *root)
 {
-	for (size_t i = 0; i < job->n_fast; i++) {
-		if (!set_fast(&job->fast[i], root))
-			return false;
-	}
-	for (size_t i = 0; i < job->n_features; i++) {
-		if (!set_feature(job->features[i], root))
-			return false;
+	char path[512];
+
+	for (size_t i = 0; i < job->n_settings; i++) {
+		const struct setting *setting = &job->settings[i];
+
+		snprintf(path, sizeof(path), "%s%s", root, setting->path);
+		if (write_setting(path, setting->value))
+			continue;
+		frame_line("err init: cannot set %s to %s: %s", setting->path, setting->value,
+			   strerror(errno));
+		return false;
 	}
 	return true;
 }

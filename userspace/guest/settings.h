@@ -13,9 +13,8 @@
 #define SETTINGS_CONFINE "/sys/kernel/debug/sched/confine"
 
 /*
- * Write the job's settings of sched/fast, then the scheduler's features, in their order.
- * `root` precedes /sys: "" in the guest. Returns false when the kernel refuses one, after the
- * reason has been sent to the host.
+ * Write the job's settings into their files, in their order. `root` precedes each path: "" in the
+ * guest. Returns false when the kernel refuses one, after the reason has been sent to the host.
  */
 bool settings_apply(const struct job *job, const char *root);
 

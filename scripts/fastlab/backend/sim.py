@@ -183,7 +183,11 @@ class Simulator:
         try:
             of_request = [
                 vm.Simulation(
-                    self._toolbox.qemu, self._kernels[run.variant.kernel], image, run.machine
+                    self._toolbox.qemu,
+                    self._kernels[run.variant.kernel],
+                    image,
+                    run.machine,
+                    cmdline=run.variant.cmdline,
                 )
                 for run in (request.run for request in requests)
             ]
@@ -293,8 +297,7 @@ class Simulator:
         )
 
     def _job(self, run: Run, argv: Sequence[str]) -> vm.Job:
-        arm = run.variant
-        return vm.Job(arm.settings, argv, arm.features, arm.cpus)
+        return vm.arm_job(run.variant, argv)
 
     def _words(self, run: Run) -> Sequence[str]:
         """The workload's command line in the guest."""

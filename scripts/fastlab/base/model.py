@@ -7,10 +7,24 @@ This module does no I/O and imports no other module of the package.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 SCHEMA_VERSION = 3
+
+# Fields of an arm that not every arm has. Records leave them out where they are empty, so that
+# records and keys of other runs stay as they were.
+SETTINGS = ("sysctl", "debugfs", "cmdline", "environment", "scheduler")
+_SPARSE = (*SETTINGS, "kernels", "command", "files")
+
+
+def record(item: Any) -> dict[str, Any]:
+    """A dataclass as a document, without the sparse fields that are empty."""
+    return asdict(
+        item,
+        dict_factory=lambda pairs: {n: value for n, value in pairs if value or n not in _SPARSE},
+    )
 
 
 class FastError(Exception):
@@ -42,10 +56,12 @@ class Machine:
 
 @dataclass(frozen=True)
 class Variant:
-    """An arm of an experiment: a kernel, a policy or a control. `kernel` names a kernel variant
-    ("baseline", "fast", "wakecpu"). `knobs` are FAST's knobs besides the policy. `features` are
-    scheduler features, spelt as in debugfs. `cpus` confines the workload to this number of CPUs;
-    None: to all."""
+    """An arm of an experiment: a kernel and its settings. `kernel` names a kernel of the experiment
+    or of the laboratory ("baseline", "fast", "wakecpu"). `knobs` are FAST's knobs besides the
+    policy. `features` are scheduler features, spelt as in debugfs. `cpus` confines the workload to
+    this number of CPUs; None: to all. `sysctl` and `debugfs` are values by name; `cmdline` is added
+    to the kernel's command line. `environment` is the workload's. `scheduler` is the command line
+    of a program that loads a sched_ext scheduler; one that ends in "--" also runs the workload."""
 
     name: str
     kernel: str
@@ -53,23 +69,59 @@ class Variant:
     knobs: Mapping[str, int] = field(default_factory=dict)
     features: tuple[str, ...] = ()
     cpus: int | None = None
+    sysctl: Mapping[str, str] = field(default_factory=dict)
+    debugfs: Mapping[str, str] = field(default_factory=dict)
+    cmdline: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    scheduler: tuple[str, ...] = ()
 
     @property
     def settings(self) -> dict[str, str]:
         """The values of the files of sched/fast, in the order to write them: the policy, which acts
         at once, comes last. Only a kernel with FAST has these files."""
-        if self.kernel != "fast":
+        if self.kernel != "fast" and not self.needs_fast:
             return {}
         return {**{name: str(value) for name, value in self.knobs.items()}, "policy": self.policy}
+
+    @property
+    def needs_fast(self) -> bool:
+        """Does it set what only a kernel with FAST has?"""
+        return self.policy != "off" or bool(self.knobs)
+
+    @property
+    def further(self) -> dict[str, Any]:
+        """Its SETTINGS, as a row holds them."""
+        given = record(self)
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+            if name in SETTINGS
+        }
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A kernel of an experiment. `source` is a kernel series, a directory, a tarball, or
+    `DIRECTORY@REVISION` of a git repository. `patches` are files, directories with a quilt series,
+    or names of the laboratory's; `config` has fragments in the same way, and lines of one."""
+
+    name: str
+    source: str
+    patches: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One benchmark at one thread count. `options` are further `--name=value` words."""
+    """One benchmark at one thread count. `options` are further `--name=value` words. A workload
+    with a `command` is that program, which needs `files`; its name is `benchmark`, it has no number
+    of threads, and seeds are only times at which it begins."""
 
     benchmark: str
     threads: int
     options: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 # Names and values that distinguish the cases of a benchmark and thread count.
@@ -97,7 +149,7 @@ class Place:
     @property
     def workload(self) -> str:
         """The label and the number of threads."""
-        return f"{self.label}-{self.threads}"
+        return f"{self.label}-{self.threads}" if self.threads else self.label
 
 
 @dataclass(frozen=True)
@@ -129,7 +181,7 @@ class Experiment:
     compared with. `primary` is the metric that decides. `oracle` names the variants that the oracle
     chooses from; empty: no oracle. `latencies`: a real machine measures latencies too, as the
     simulation always does. `attribute`: the simulation counts by instruction too. `matrix` has the
-    cases if machine or options vary, and is empty otherwise."""
+    cases if machine or options vary, and is empty otherwise. `kernels` are its own."""
 
     name: str
     series: str
@@ -144,6 +196,7 @@ class Experiment:
     attribute: bool = False
     oracle: tuple[str, ...] = ()
     matrix: tuple[Case, ...] = ()
+    kernels: tuple[Recipe, ...] = ()
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -153,7 +206,8 @@ class Experiment:
     @property
     def benchmarks(self) -> tuple[str, ...]:
         """The names of its benchmarks, each once."""
-        return tuple(dict.fromkeys(workload.benchmark for workload in self.workloads))
+        built_in = (workload for workload in self.workloads if not workload.command)
+        return tuple(dict.fromkeys(workload.benchmark for workload in built_in))
 
     @property
     def machines(self) -> tuple[Machine, ...]:

@@ -12,7 +12,7 @@ from fastlab.base.model import SCHEMA_VERSION, FastError, Machine
 from fastlab.base.progress import Reporter
 from fastlab.bench.bench_machine import BenchMachine, counted, instructions, run_each
 from fastlab.guest.vm import Outcome
-from fastlab.plan.experiment import POLICIES
+from fastlab.plan.arms import POLICIES
 from fastlab.report.tables import Cell, Table
 
 PROGRAM = "overhead"

@@ -20,8 +20,10 @@ from fastlab.plan.run_log import read_rows
 def check_results(directory: Path, experiment: Experiment, backend: str) -> None:
     """Checks that need no kernel: the kernels are known, and results can be written."""
     catalogue = load_catalogue(project())
-    catalogue.pick_series(experiment.series)
-    catalogue.pick_variants(kernels_of(experiment))
+    own = {recipe.name for recipe in experiment.kernels}
+    if names := [name for name in kernels_of(experiment) if name not in own]:
+        catalogue.pick_series(experiment.series)
+        catalogue.pick_variants(names)
     check_directory(directory)
     rows = directory / "runs.jsonl"
     if rows.exists():

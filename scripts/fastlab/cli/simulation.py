@@ -9,7 +9,7 @@ from fastlab.base import tools
 from fastlab.base.model import Experiment
 from fastlab.base.progress import Reporter
 from fastlab.guest import meson
-from fastlab.kernel import kernels
+from fastlab.kernel import kernels, needs
 from fastlab.plan.rows import Row
 
 
@@ -29,15 +29,16 @@ def simulate(
     from fastlab.attribution import in_experiment
     from fastlab.backend import contract, sim
 
-    names = kernels_of(experiment)
-    request = kernels.BuildRequest(experiment.series, names)
+    request = kernels.BuildRequest(
+        experiment.series or None, recipes=experiment.kernels, directory=source.parent
+    )
     # Report what is missing before any long step.
     qemu = tools.require_qemu()
     build = meson.build_programs(request.places.project, reporter)
     toolbox = sim.find_sim_toolbox(
         qemu, build, experiment.benchmarks, sim.balancer(build, experiment.machines)
     )
-    built = dict(zip(names, kernels.build(request, reporter), strict=True))
+    built = needs.built_for(experiment.variants, request, reporter)
     machines = sim.Simulator(experiment, built, toolbox, directory, reporter, jobs)
     made = contract.run_experiment(machines, experiment, source, directory, reporter)
     rows = machines.current(made)

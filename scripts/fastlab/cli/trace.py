@@ -71,7 +71,8 @@ def _experiment(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list
     default = Path("results", experiment.name, "trace", Place(*case.place).workload)
     directory: Path = arguments.output or default
     request = record_simulated.TraceRequest(
-        experiment, case, variants, directory, arguments.buffer_kb
+        *(experiment, case, variants, directory, arguments.buffer_kb),
+        beside=arguments.experiment.parent,
     )
     return record_simulated.record_experiment(request, reporter), directory
 

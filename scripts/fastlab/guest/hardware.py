@@ -82,8 +82,11 @@ def deterministic(machine: Machine) -> Accelerator:
     return Accelerator(_SAME_CPU, _EMULATION, " ".join(words), burner=True)
 
 
-def arguments(machine: Machine, accelerator: Accelerator | None = None) -> list[str]:
-    """The part of the arguments that is the same whatever kernel and image it boots."""
+def arguments(
+    machine: Machine, accelerator: Accelerator | None = None, cmdline: str = ""
+) -> list[str]:
+    """The part of the arguments that is the same whatever kernel and image it boots. `cmdline` is
+    added to the kernel's command line."""
     accelerator = accelerator or deterministic(machine)
     return [
         *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
@@ -101,7 +104,7 @@ def arguments(machine: Machine, accelerator: Accelerator | None = None) -> list[
         # The guest stops itself here, between two instructions.
         *("-device", "pvpanic,ioport=0x505"),
         *("-action", "panic=pause"),
-        *("-append", accelerator.command_line),
+        *("-append", f"{accelerator.command_line} {cmdline}".rstrip()),
     ]
 
 

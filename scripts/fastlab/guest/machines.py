@@ -20,7 +20,11 @@ def machine_id(simulation: vm.Simulation, made_of: Sequence[str]) -> str:
 
     `made_of` names what it is made of besides kernel and hardware.
     """
-    parts = [simulation.kernel.id, *made_of, *hardware.arguments(simulation.machine)]
+    parts = [
+        simulation.kernel.id,
+        *made_of,
+        *hardware.arguments(simulation.machine, cmdline=simulation.cmdline),
+    ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

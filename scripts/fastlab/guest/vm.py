@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fastlab.base import tools
-from fastlab.base.model import Kernel, Machine, Watchdogs
+from fastlab.base.model import Kernel, Machine, Variant, Watchdogs
 from fastlab.guest import hardware
 from fastlab.guest.qmp import Qmp
 from fastlab.guest.running_vm import ANSWER_SECONDS, RunningVm
@@ -36,6 +36,9 @@ SNAPSHOT = "snapshot"
 ATTRIBUTION = "attribution.jsonl"
 # And which functions it is to take for malloc() and its like.
 ALLOCATORS = "allocators"
+# In the guest.
+DEBUGFS = "/sys/kernel/debug"
+SYSCTL = "/proc/sys"
 # Beside the plugin: what keeps QEMU's other threads from the lock that the vCPUs' thread needs.
 PACE = "libpace.so"
 
@@ -53,13 +56,17 @@ class Simulation:
     nodes: int = 1
     # None is the deterministic mode, whose time is modelled.
     accelerator: hardware.Accelerator | None = None
+    # More of the kernel's command line.
+    cmdline: str = ""
 
 
 @dataclass(frozen=True)
 class Job:
     """What a run asks of the guest: values of the files of sched/fast, scheduler features in their
-    order, and the workload, confined to `cpus` CPUs unless None, with more `environment`. `date` is
-    the time of day at its start in seconds since 1970; None: the machine's."""
+    order, values of further `files`, and the workload, confined to `cpus` CPUs unless None, with
+    more `environment`. `date` is the time of day at its start in seconds since 1970; None: the
+    machine's. `scheduler` is the command line of a program that loads a sched_ext scheduler before;
+    `scheduled`: the workload does so itself."""
 
     fast: Mapping[str, str]
     argv: Sequence[str]
@@ -67,14 +74,20 @@ class Job:
     cpus: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     date: int | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    scheduler: Sequence[str] = ()
+    scheduled: bool = False
 
     def text(self) -> str:
         """The job as the guest's init reads it (userspace/guest/job.h)."""
-        lines = [f"fast {name}={value}" for name, value in self.fast.items()]
-        lines += [f"feature {name}" for name in self.features]
+        lines = [f"set {DEBUGFS}/sched/fast/{name}={value}" for name, value in self.fast.items()]
+        lines += [f"set {DEBUGFS}/sched/features={name}" for name in self.features]
+        lines += [f"set {path}={value}" for path, value in self.files.items()]
         lines += [f"env {name}={value}" for name, value in self.environment.items()]
         lines += [f"date {self.date}"] if self.date else []
         lines += [f"cpus {self.cpus}"] if self.cpus else []
+        lines += [f"scheduler {' '.join(self.scheduler)}"] if self.scheduler else []
+        lines += ["scheduled"] if self.scheduled else []
         return "\n".join([*lines, f"run {' '.join(self.argv)}"]) + "\n"
 
 
@@ -92,10 +105,31 @@ class Outcome:
     output_lines: tuple[str, ...] = ()
 
 
+def arm_job(arm: Variant, argv: Sequence[str]) -> Job:
+    """The job that runs this command line in an arm."""
+    files = {f"{SYSCTL}/{name.replace('.', '/')}": value for name, value in arm.sysctl.items()}
+    files |= {f"{DEBUGFS}/{name}": value for name, value in arm.debugfs.items()}
+    scheduler = [scheduler_path(arm), *arm.scheduler[1:]] if arm.scheduler else []
+    scheduled = arm.scheduler[-1:] == ("--",)
+    if scheduled:
+        argv, scheduler = [*scheduler, *argv], []
+    return Job(
+        *(arm.settings, argv, arm.features, arm.cpus, arm.environment),
+        files=files,
+        scheduler=scheduler,
+        scheduled=scheduled,
+    )
+
+
+def scheduler_path(arm: Variant) -> str:
+    """Where the guest has the program that loads the arm's scheduler."""
+    return f"/scheduler-{arm.name}"
+
+
 def machine_arguments(simulation: Simulation) -> list[str]:
     """The machine itself: all that a saved machine must find again when it is loaded."""
     return [
-        *hardware.arguments(simulation.machine, simulation.accelerator),
+        *hardware.arguments(simulation.machine, simulation.accelerator, simulation.cmdline),
         # Of two values QEMU takes the last.
         *(("-machine", "acpi=on") if simulation.nodes > 1 else ()),
         *("-kernel", simulation.kernel.vmlinux),

@@ -14,10 +14,11 @@ import hashlib
 import json
 import platform
 import shutil
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +32,18 @@ from fastlab.base.cache import (
     publish,
     reusable,
 )
-from fastlab.base.lookup import pick
-from fastlab.base.model import FastError, Kernel
+from fastlab.base.model import FastError, Kernel, Recipe
 from fastlab.base.progress import Reporter
 from fastlab.base.project import PROJECT
-from fastlab.kernel import kbuild, kconfig, patches, sources
+from fastlab.kernel import kbuild, kconfig, patches, recipes, sources
 from fastlab.kernel.catalogue import (
     SERIES,
     Catalogue,
     SeriesEntry,
-    VariantEntry,
     load_catalogue,
-    patch_folder,
 )
 from fastlab.kernel.kbuild import Tree
+from fastlab.kernel.recipes import Ingredients
 
 # What went into a build, beside it.
 DOCUMENT = "kernel.json"
@@ -69,13 +68,16 @@ class Places:
 class BuildRequest:
     """`fast kernel build`: no series means the primary one, no variants mean all of them.
 
-    `fragments` are further files NAME.config of Kbuild/, merged into every variant.
+    `fragments` are further files NAME.config of Kbuild/, merged into every variant. Variants may
+    also be names of `recipes`, whose paths begin at `directory`.
     """
 
     series: str | None = None
     variants: tuple[str, ...] = ()
     source: Path | None = None
     fragments: tuple[str, ...] = ()
+    recipes: tuple[Recipe, ...] = ()
+    directory: Path = Path()
     places: Places = field(default_factory=Places)
 
 
@@ -107,17 +109,41 @@ def build(request: BuildRequest, reporter: Reporter) -> tuple[Kernel, ...]:
     """
     places = request.places
     catalogue = load_catalogue(places.project)
-    series = catalogue.pick_series(request.series)
-    variants = catalogue.pick_variants(request.variants)
+    own = {recipe.name: recipe for recipe in request.recipes}
+    names = [name for name in request.variants if name not in own]
     tools.require_all(BUILD_TOOLS)
     with making_in(places.cache):
-        source = sources.locate(series.origin, series.name, request.source, places.cache, reporter)
-        kernels = tuple(
-            _build(series, variant, request.fragments, source, places, reporter)
-            for variant in variants
-        )
-    _say_differences(catalogue, series, request.fragments, places.cache, reporter)
-    return kernels
+        of_names: dict[str, Ingredients] = {}
+        if names or not own:
+            series = catalogue.pick_series(request.series)
+            variants = catalogue.pick_variants(names)
+            given = (request.source, places.cache, reporter)
+            source = sources.locate(series.origin, series.name, *given)
+            of_names = {
+                variant.name: recipes.of_variant(
+                    places.project, series, variant, request.fragments, source
+                )
+                for variant in variants
+            }
+        of_names |= {
+            name: recipes.of_recipe(
+                *(places.project, catalogue, recipe, request.directory, places.cache, reporter)
+            )
+            for name, recipe in own.items()
+        }
+        wanted = [of_names[name] for name in request.variants or of_names]
+        # What is wrong with one is told before any is built.
+        for made_of in wanted:
+            if made_of.own:
+                _check_patches(made_of, places.cache, reporter)
+        kernels = tuple(_build(made_of, places, reporter) for made_of in wanted)
+    if names or not own:
+        _say_differences(catalogue, series, request.fragments, places.cache, reporter)
+    # An equal kernel may have been built by another name.
+    return tuple(
+        replace(kernel, variant=made_of.variant)
+        for kernel, made_of in zip(kernels, wanted, strict=True)
+    )
 
 
 def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
@@ -126,11 +152,11 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
     series = load_catalogue(places.project).pick_series(request.series)
     tools.require_all(DEB_TOOLS, headers=tools.HEADERS)
     start = _whole_config(request.config, reporter)
-    fragments = _fragment_files(places.project, ("fast", "release", "deb"))
+    fragments = recipes.fragment_files(places.project, ("fast", "release", "deb"))
     tree = Tree(places.cache / "trees" / f"{series.name}-deb")
     with making_in(places.cache), locked(tree.lock, reporter):
         source = sources.locate(series.origin, series.name, request.source, places.cache, reporter)
-        series_patches = _patches(places.project, series.name, (SERIES,))
+        series_patches = recipes.patch_files(places.project, series.name, (SERIES,))
         _fill(tree, source, series.name, series_patches, places.cache, reporter)
         for old in tree.root.glob("*.deb"):
             old.unlink()
@@ -195,16 +221,9 @@ def _reused(final: Path, reporter: Reporter) -> Kernel:
     return _read_build(final).kernel
 
 
-def _build(
-    series: SeriesEntry,
-    variant: VariantEntry,
-    extra: tuple[str, ...],
-    source: sources.Source,
-    places: Places,
-    reporter: Reporter,
-) -> Kernel:
-    fragments = _fragment_files(places.project, (*variant.fragments, *extra))
-    series_patches = _patches(places.project, series.name, variant.patches)
+def _build(made_of: Ingredients, places: Places, reporter: Reporter) -> Kernel:
+    series, source, fragments = made_of.series, made_of.source, made_of.fragments
+    series_patches = made_of.patches
     inputs = {
         "recipe": RECIPE,
         "source": source.digest,
@@ -212,10 +231,13 @@ def _build(
         "config": hashlib.sha256(b"\0".join(p.read_bytes() for p in fragments)).hexdigest(),
         "compiler": kbuild.compiler_identity(),
     }
-    name = "+".join((f"{series.name}-{variant.name}", *extra))
     digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
-    final = places.cache / "builds" / f"{name}-{digest[:12]}"
-    tree = Tree(places.cache / "trees" / name)
+    final = places.cache / "builds" / f"{made_of.name}-{digest[:12]}"
+    if made_of.own:
+        # An equal kernel has any name.
+        equal = places.cache.glob(f"builds/*-{digest[:12]}")
+        final = next((path for path in equal if is_whole(path, DOCUMENT)), final)
+    tree = Tree(places.cache / "trees" / made_of.name)
     # All kernels of this name share one tree, in which another process may be building.
     if checksums.is_sealed(final) and is_whole(final, DOCUMENT):
         return _reused(final, reporter)
@@ -237,9 +259,9 @@ def _build(
         document = {
             "schema": 1,
             "series": series.name,
-            "variant": variant.name,
+            "variant": made_of.variant,
             "version": sources.version(pristine),
-            "fragments": extra,
+            "fragments": made_of.extra,
             "inputs": inputs,
         }
         _publish(tree, final, document)
@@ -247,10 +269,14 @@ def _build(
     return _read_build(final).kernel
 
 
-def _patches(project: Path, series: str, names: Sequence[str]) -> list[Path]:
-    """The patches of these names, as one series."""
-    folders = (patch_folder(project, series, name) for name in names)
-    return [patch for folder in folders for patch in patches.read_series(folder)]
+def _check_patches(made_of: Ingredients, cache: Path, reporter: Reporter) -> None:
+    """Raise FastError if a patch does not apply."""
+    pristine = sources.unpack(made_of.source, made_of.series.name, cache, reporter)
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            patches.apply(made_of.patches, pristine, Path(scratch))
+        except FastError as error:
+            raise FastError(f"kernel {made_of.variant}: {error}") from error
 
 
 def _fill(
@@ -349,12 +375,6 @@ def _read_build(directory: Path) -> Build:
         str(directory / "System.map"),
     )
     return Build(kernel, document["version"], tuple(document["fragments"]), directory)
-
-
-def _fragment_files(project: Path, names: Sequence[str]) -> list[Path]:
-    folder = project / "Kbuild"
-    available = {path.stem: path for path in sorted(folder.glob("*.config"))}
-    return [pick(available, name, "configuration fragment", f" in {folder}") for name in names]
 
 
 def _whole_config(given: Path | None, reporter: Reporter) -> bytes:

@@ -57,7 +57,7 @@ def locate(
             reporter.say(f"reading {given}: its content tells whether a build is needed")
             return Source(given, _tree_digest(given, _files(given)))
         if given.is_file():
-            _check_version(_packed_version(given, cache), series, given)
+            _check_version(packed_version(given, cache), series, given)
             return Source(given, _file_digest(given))
         raise FastError(f"{given}: there is no kernel source, neither a directory nor a tarball")
     if origin.debian_tarball.is_file():
@@ -110,11 +110,11 @@ def _nothing_left(partial: Path) -> Iterator[None]:
 def version(tree: Path) -> str:
     """The kernel's version, such as 6.12.117, as its top Makefile states it."""
     makefile = tree / "Makefile"
-    return _stated(makefile.read_text(errors="replace") if makefile.is_file() else "", tree)
+    return stated_in(makefile.read_text(errors="replace") if makefile.is_file() else "", tree)
 
 
-def _packed_version(tarball: Path, cache: Path) -> str:
-    """The same of a tarball, of which no more is read than is before that Makefile."""
+def packed_version(tarball: Path, cache: Path) -> str:
+    """The version of a tarball, of which no more is read than is before that Makefile."""
     top = ("--wildcards", "--no-wildcards-match-slash", "*/Makefile")
     try:
         makefile = _tar(tarball, cache, "-x", "-O", "--occurrence=1", *top)
@@ -122,10 +122,10 @@ def _packed_version(tarball: Path, cache: Path) -> str:
         if "Not found in archive" not in str(error):
             raise
         makefile = ""
-    return _stated(makefile, tarball)
+    return stated_in(makefile, tarball)
 
 
-def _stated(makefile: str, tree: Path) -> str:
+def stated_in(makefile: str, tree: Path) -> str:
     line = r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) = *(\S*)$"
     stated = dict(re.findall(line, makefile, re.MULTILINE))
     if not stated.get("VERSION") or not stated.get("PATCHLEVEL"):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
@@ -20,12 +19,12 @@ from fastlab.base.model import (
     FastError,
     Machine,
     Run,
-    Variant,
     Watchdogs,
     Workload,
 )
 from fastlab.base.toml_table import TomlTable
-from fastlab.plan import presets, splash_sizes
+from fastlab.plan import arms, presets, splash_sizes
+from fastlab.plan.arms import NAME, NAMES
 from fastlab.plan.matrix import Value, fraction, never_meet
 
 KEYS = (
@@ -40,15 +39,13 @@ KEYS = (
     "seeds",
     "machine",
     "matrix",
+    "kernel",
     "variant",
     "defaults",
     "benchmark",
+    "workload",
     "watchdogs",
 )
-KERNELS = ("baseline", "fast", "wakecpu")
-POLICIES = ("off", "strict", "soft", "adaptive")
-# FAST's knobs besides the policy, and their ranges.
-KNOBS = {"depth": (0, 2**32 - 1), "opt_in": (0, 1)}
 # Options of a benchmark besides threads, iterations and seed, and their ranges as the benchmark
 # states them. `cs_lines` here is `--cs-lines` there.
 OPTIONS = {
@@ -69,13 +66,11 @@ MAX_FRACTION = 1000
 MAX_THREADS = 1024
 MAX_COUNT = 1_000_000_000
 MAX_SEED = 2**32 - 1
+# Seeds of an experiment with programs of the user.
+MAX_BEGINNING = 1000
 
-# A name is part of the name of a directory.
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-_NAMES = "up to 64 small letters, digits, '-', '_' and '.', of which a letter or digit is the first"
 _PRESET = re.compile(r"[A-Za-z0-9_.-]+")
 _SERIES = re.compile(r"[0-9]+\.[0-9]+")
-_FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")
 
 
 def load_experiment(path: Path) -> Experiment:
@@ -87,13 +82,16 @@ def load_experiment(path: Path) -> Experiment:
     machine = _machine(top.table("machine"))
     cases = _matrix(top, machine) if "matrix" in top.data else ()
     fewest = min((case.machine.cpus for case in cases), default=machine.cpus)
-    variants = tuple(_variant(table, fewest) for table in top.tables("variant"))
+    recipes, lines = arms.kernels(top)
+    variants = tuple(arms.variant(table, fewest, lines) for table in top.tables("variant"))
+    # Only the laboratory's kernels need it.
+    series = "" if all(variant.kernel in lines for variant in variants) else None
     names = [variant.name for variant in variants]
     top.no_duplicates("variant", names)
     metrics = [metric.name for metric in VOCABULARY if metric.where != "nowhere"]
     return Experiment(
-        name=top.text("name", _NAME, _NAMES),
-        series=top.text("series", _SERIES, 'a kernel series such as "6.12"'),
+        name=top.text("name", NAME, NAMES),
+        series=top.text("series", _SERIES, 'a kernel series such as "6.12"', series),
         machine=machine,
         variants=variants,
         baseline=top.choice("baseline", names),
@@ -105,6 +103,7 @@ def load_experiment(path: Path) -> Experiment:
         attribute=top.boolean("attribute", Experiment.attribute),
         oracle=_oracle(top, names),
         matrix=cases,
+        kernels=recipes,
     )
 
 
@@ -142,7 +141,7 @@ def plan(experiment: Experiment) -> list[Run]:
 
 
 def _oracle(top: TomlTable, variants: Sequence[str]) -> tuple[str, ...]:
-    names = top.texts("oracle", _NAME, "names of variants")
+    names = top.texts("oracle", NAME, "names of variants")
     for name in names:
         if name not in variants:
             top.fail("oracle", name, ", ".join(variants) + closest(name, variants))
@@ -209,7 +208,7 @@ def _axes(top: TomlTable, table: TomlTable) -> dict[str, tuple[Value, ...]]:
             f"{table.path}: matrix: names no axis; allowed: {', '.join((*MACHINE_AXES, *OPTIONS))}"
         )
     setters = [top.table("machine"), top.table("defaults").table("options")]
-    setters += [benchmark.table("options") for benchmark in top.tables("benchmark")]
+    setters += [benchmark.table("options") for benchmark in top.tables("benchmark", least=0)]
     for name, values in axes.items():
         if not values:
             table.fail(name, [], "at least one")
@@ -252,41 +251,6 @@ def _known_preset(table: TomlTable, cpus: int, given: object) -> str:
     return given
 
 
-def _variant(table: TomlTable, cpus: int) -> Variant:
-    table.only("name", "kernel", "policy", "knobs", "features", "cpus")
-    variant = Variant(
-        name=table.text("name", _NAME, _NAMES),
-        kernel=table.choice("kernel", KERNELS),
-        policy=table.choice("policy", POLICIES, "off"),
-        knobs=_knobs(table.table("knobs")),
-        features=_features(table),
-        cpus=table.integer("cpus", 1, cpus) if "cpus" in table.data else None,
-    )
-    if variant.kernel != "fast" and (variant.policy != "off" or variant.knobs):
-        table.fail(
-            "kernel",
-            variant.kernel,
-            'only the kernel with FAST has a policy: use kernel = "fast", '
-            "or leave policy and knobs out",
-        )
-    return variant
-
-
-def _knobs(table: TomlTable) -> dict[str, int]:
-    table.only(*KNOBS)
-    return {name: table.integer(name, *KNOBS[name]) for name in table.data}
-
-
-def _features(table: TomlTable) -> tuple[str, ...]:
-    """Checks only the spelling: the guest's kernel reports an unknown feature."""
-    names = table.texts("features", _FEATURE, 'names such as "NEXT_BUDDY" or "NO_DELAY_DEQUEUE"')
-    plain = [name.removeprefix("NO_") for name in names]
-    for name, count in Counter(plain).items():
-        if count > 1:
-            table.fail("features", names, f"{name} only once")
-    return names
-
-
 def _watchdogs(table: TomlTable) -> Watchdogs:
     defaults = asdict(Watchdogs())
     table.only(*defaults)
@@ -294,11 +258,18 @@ def _watchdogs(table: TomlTable) -> Watchdogs:
 
 
 def _workloads(top: TomlTable, more: Mapping[str, Value] | None = None) -> tuple[Workload, ...]:
-    """Each benchmark at each number of threads; `more` are options of a matrix."""
+    """Each program of the user, and each benchmark at each number of threads; `more` are options
+    of a matrix."""
+    programs = _programs(top)
+    if programs and "matrix" in top.data and (more or "benchmark" in top.data):
+        allowed = "none beside [[benchmark]], or options, in a [matrix]"
+        top.fail("workload", programs[0].benchmark, allowed)
+    if programs and "benchmark" not in top.data:
+        return programs
     threads = top.integers("threads", 1, MAX_THREADS)
     defaults = _options(top.table("defaults"), {}, ("iterations", "warmup", "options"))
-    workloads = []
-    names = []
+    workloads = [*programs]
+    names = [program.benchmark for program in programs]
     for table in top.tables("benchmark"):
         name = manifest.benchmark(table, "name")
         names.append(name)
@@ -318,6 +289,20 @@ def _workloads(top: TomlTable, more: Mapping[str, Value] | None = None) -> tuple
             workloads.append(Workload(name, count, words))
     top.no_duplicates("benchmark", names)
     return tuple(workloads)
+
+
+def _programs(top: TomlTable) -> tuple[Workload, ...]:
+    """The user's own programs. A seed is a time at which one begins, so there are not many."""
+    programs = []
+    for table in top.tables("workload", least=0):
+        table.only("name", "command", "files")
+        name = table.text("name", NAME, NAMES)
+        files = table.texts("files", arms.TEXT, "paths")
+        programs.append(Workload(name, 0, (), arms.command(table, "command"), files))
+    if programs:
+        top.no_duplicates("workload", [program.benchmark for program in programs])
+        top.integers("seeds", 0, MAX_BEGINNING)
+    return tuple(programs)
 
 
 def _splash_words(

@@ -10,12 +10,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from fastlab.base.model import SCHEMA_VERSION, Run, Workload
+from fastlab.base.model import SCHEMA_VERSION, Run, Workload, record
 from fastlab.plan import presets
 
 
 def workload_argv(workload: Workload, seed: int, program: Path | None = None) -> list[str]:
-    """The benchmark's command line, of `program` or of the program inside the guest."""
+    """The benchmark's command line, of `program` or of the program inside the guest; that of a
+    workload with a command as it is."""
+    if workload.command:
+        return [*workload.command]
     return [
         str(program or f"/bin/{workload.benchmark}"),
         "--threads",
@@ -54,7 +57,7 @@ def run_key(run: Run, kernel_id: str, tools_id: str, attribute: bool = False) ->
             **asdict(run.machine),
             "preset": presets.load(run.machine.preset).id,
         },
-        "variant": {**asdict(run.variant), "knobs": dict(run.variant.knobs)},
+        "variant": record(run.variant),
         "argv": workload_argv(run.workload, run.seed),
         "seed": run.seed,
         **({"attribute": True} if attribute else {}),

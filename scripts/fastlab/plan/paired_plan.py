@@ -152,10 +152,17 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
             f"a [matrix] is for the simulation: backend {backend} has one machine; leave it out "
             "of the experiment file, or use --backend sim"
         )
-    for variant in experiment.variants:
-        if variant.features or variant.kernel not in ("baseline", "fast"):
+    for workload in experiment.workloads:
+        if workload.command:
             raise FastError(
-                f"variant {variant.name} is a control of the simulation (features, kernel "
+                f"[[workload]] {workload.benchmark} is for the simulation: use `fast try --backend "
+                f"{backend}`, or leave it out of the experiment file, or use --backend sim"
+            )
+    for variant in experiment.variants:
+        if variant.features or variant.further or variant.kernel not in ("baseline", "fast"):
+            settings = ", ".join(("features", *variant.further))
+            raise FastError(
+                f"variant {variant.name} is a control of the simulation ({settings}, kernel "
                 f"{variant.kernel}), which backend {backend} does not have; leave it out of the "
                 "experiment file, or use --backend sim"
             )

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from fastlab.base import toml_table
 from fastlab.base.files import write_json
 from fastlab.base.metrics import REAL
-from fastlab.base.model import SCHEMA_VERSION, Experiment, FastError, Machine
+from fastlab.base.model import SCHEMA_VERSION, Experiment, FastError, Machine, record
 from fastlab.base.text import shown
 from fastlab.plan.experiment import load_experiment
 from fastlab.plan.paired_plan import GUESTS, Plan, events_of
@@ -127,7 +127,7 @@ def keep_simulations(directory: Path, experiment: Experiment, builds: Builds) ->
         "backend": "sim",
         **asdict(builds),
         # A preset's file is recorded by its name, not by its directory.
-        "experiment": asdict(_each_machine(experiment, _named)),
+        "experiment": record(_each_machine(experiment, _named)),
         "machines": [dict(record) for record in of.machines.values()],
     }
     write_json(directory / NAME, now)
@@ -203,7 +203,7 @@ def _document(plan: Plan, experiment: Experiment, tools_id: str) -> dict[str, An
     and `machine` is the guest."""
     document = {
         "schema": SCHEMA_VERSION,
-        **asdict(plan),
+        **record(plan),
         "kernels": {variant.name: variant.kernel for variant in experiment.variants},
         "policies": {
             variant.name: {"policy": variant.policy, "knobs": dict(variant.knobs)}

@@ -103,6 +103,8 @@ def build_row(
         status=status,
         reason=reason,
     )
+    if run.variant.further:
+        row["settings"] = run.variant.further
     if profile := output.get("profile"):
         row["profile"] = cast(Waits, {name: profile[name] for name in Waits.__annotations__})
     if measured.latencies:

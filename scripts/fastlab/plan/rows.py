@@ -126,12 +126,14 @@ class _EveryRow(TypedDict):
 
 
 class Row(_EveryRow, total=False):
-    """Fields that only some workloads, or only one kind of machine, have. `latencies` (simulation)
+    """Fields that only some arms, workloads, or kinds of machine have. `settings` are an arm's
+    further ones (model.SETTINGS). `latencies` (simulation)
     has for each of LATENCIES the number of events, `count`, and mean and percentiles in ns, None
     without events (Documentation/latency.rst). `latency` (real machine) has a histogram: pairs of a
     bucket's upper end in ns and its number of events. `locks` (simulation) are the locks with most
     hand-offs, the first with most."""
 
+    settings: dict[str, Any]
     profile: Waits
     latencies: dict[str, dict[str, int | None]]
     latency: dict[str, list[list[int]]]

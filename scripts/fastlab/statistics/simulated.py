@@ -272,15 +272,15 @@ def _select(
     """The rows of the planned runs from one build; the cells that only other builds have; and that
     build."""
     experiment = planned.experiment
-    wanted: dict[tuple[str, tuple[str, ...]], list[Run]] = {}
+    wanted: dict[tuple[str, tuple[str, ...], int], list[Run]] = {}
     for run in plan(experiment):
         argv = tuple(workload_argv(run.workload, run.seed))
-        wanted.setdefault((run.variant.name, argv), []).append(run)
+        wanted.setdefault((run.variant.name, argv, run.seed), []).append(run)
     matching = []
     kernels: dict[str, KernelId] = {}
     tools = ""
     for row in latest(rows):
-        runs = wanted.get((row["variant"], tuple(row["argv"])), [])
+        runs = wanted.get((row["variant"], tuple(row["argv"]), row["seed"]), [])
         made = [
             planned_run
             for planned_run in runs
@@ -303,13 +303,15 @@ def _select(
 
 
 def _made_by(row: Row, run: Run, experiment: Experiment) -> bool:
+    own = any(recipe.name == run.variant.kernel for recipe in experiment.kernels)
     return (
         row["policy"] == run.variant.policy
         and row["knobs"] == dict(run.variant.knobs)
         and row["features"] == list(run.variant.features)
         and row["cpus"] == run.variant.cpus
         and row["kernel"]["variant"] == run.variant.kernel
-        and row["kernel"]["series"] == experiment.series
+        and row.get("settings", {}) == run.variant.further
+        and (own or row["kernel"]["series"] == experiment.series)
     )
 
 

@@ -26,7 +26,7 @@ from fastlab.guest import initramfs, vm
 from fastlab.guest.machines import saved_machine
 from fastlab.guest.meson import build_programs
 from fastlab.guest.running_vm import GuestError
-from fastlab.kernel import kernels
+from fastlab.kernel import kernels, needs
 from fastlab.plan.invocation import workload_argv
 from fastlab.trace.events import read_events
 from fastlab.trace.recording import Recording, recording_of
@@ -41,13 +41,15 @@ _COMMAND = (
 @dataclass(frozen=True)
 class TraceRequest:
     """A run of an experiment, and in which variants it is to be recorded. What it leaves goes to
-    the directory. `buffer_kb`: of each CPU, in KiB; None: fast-trace's default."""
+    the directory. `buffer_kb`: of each CPU, in KiB; None: fast-trace's default. `beside` has the
+    experiment's file."""
 
     experiment: Experiment
     case: Case
     variants: Sequence[Variant]
     directory: Path
     buffer_kb: int | None = None
+    beside: Path = Path()
 
 
 def buffer_words(kb: int | None) -> list[str]:
@@ -56,8 +58,15 @@ def buffer_words(kb: int | None) -> list[str]:
 
 
 def pick_case(experiment: Experiment, run: str | None) -> Case:
-    """The case that is called so, such as single_ctr-16; the first one if None."""
-    cases = {Place(*case.place).workload: case for case in experiment.cases}
+    """The case that is called so, such as single_ctr-16; the first one if None. A program of the
+    user is in none."""
+    built_in = [case for case in experiment.cases if not case.workload.command]
+    cases = {Place(*case.place).workload: case for case in built_in}
+    if not cases:
+        raise FastError(
+            f"{experiment.name} has no [[benchmark]] to record; `fast trace -- PROGRAM` records a "
+            "program on the running kernel"
+        )
     if run is None:
         return next(iter(cases.values()))
     return pick(cases, run, "run", f" of {experiment.name}")
@@ -75,13 +84,14 @@ def pick_variants(experiment: Experiment, names: Sequence[str]) -> list[Variant]
 def record_experiment(request: TraceRequest, reporter: Reporter) -> list[Recording]:
     """Make the runs, one after the other, and keep of each its VARIANT.dat."""
     experiment = request.experiment
-    needed = tuple(dict.fromkeys(traced.kernel for traced in request.variants))
-    build_request = kernels.BuildRequest(experiment.series, needed)
+    build_request = kernels.BuildRequest(
+        experiment.series or None, recipes=experiment.kernels, directory=request.beside
+    )
     # Before all that takes long: what is missing is said at once.
     qemu = tools.require_qemu()
     build = build_programs(build_request.places.project, reporter)
     machines = _Machines(request, qemu, build, reporter)
-    built = dict(zip(needed, kernels.build(build_request, reporter), strict=True))
+    built = needs.built_for(request.variants, build_request, reporter)
     task = f"recording {Place(*request.case.place).workload}"
     reporter.start(task, len(request.variants))
     try:
@@ -123,7 +133,7 @@ class _Machines:
         )
         argv = workload_argv(request.case.workload, request.experiment.seeds[0])
         words = guest_argv(machine, [*_COMMAND, *buffer_words(request.buffer_kb), "--", *argv])
-        job = vm.Job(variant.settings, words, variant.features, variant.cpus)
+        job = vm.arm_job(variant, words)
         directory = self._directory / "machines" / variant.name
         try:
             outcome = vm.run_job(

@@ -18,15 +18,17 @@ TEST(understands_a_job)
 {
 	struct job job;
 
-	assert_true(!parse(&job, "fast depth=1\nfast policy=x=y\nfeature NO_DELAY_DEQUEUE\n"
+	assert_true(!parse(&job, "set /sys/a=1\nset /sys/b=x=y\nscheduler /bin/s -f\nscheduled\n"
 			   "env A=b c=d \nenv E=\ndate 1700000000\n"
 			   "cpus 64\nclock\nrun /bin/one  two --three=4\n"));
-	assert_true(job.n_fast == 2);
-	assert_string_equal(job.fast[0].name, "depth");
-	assert_string_equal(job.fast[0].value, "1");
-	assert_string_equal(job.fast[1].value, "x=y");
-	assert_true(job.n_features == 1);
-	assert_string_equal(job.features[0], "NO_DELAY_DEQUEUE");
+	assert_true(job.n_settings == 2);
+	assert_string_equal(job.settings[0].path, "/sys/a");
+	assert_string_equal(job.settings[0].value, "1");
+	assert_string_equal(job.settings[1].value, "x=y");
+	assert_string_equal(job.scheduler[0], "/bin/s");
+	assert_string_equal(job.scheduler[1], "-f");
+	assert_true(!job.scheduler[2]);
+	assert_true(job.scheduled);
 	assert_true(job.n_environment == 2);
 	assert_string_equal(job.environment[0], "A=b c=d ");
 	assert_string_equal(job.environment[1], "E=");
@@ -44,19 +46,20 @@ TEST(asks_for_no_more_than_it_says)
 	struct job job;
 
 	assert_true(!parse(&job, "run /a\n"));
-	assert_true(!job.n_fast && !job.n_features && !job.cpus && !job.clock);
+	assert_true(!job.n_settings && !job.cpus && !job.clock);
+	assert_true(!job.scheduler[0] && !job.scheduled);
 	assert_true(!job.n_environment && !job.date);
 }
 
 TEST(refuses_anything_else)
 {
 	static const char *const wrong[] = {
-		"", "\n", "fast depth=1\n", "run one\n", "run  \n", "fast depth\nrun /a\n",
-		"fast =1\nrun /a\n", "fast a=\nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
+		"", "\n", "set /a=1\n", "run one\n", "run  \n", "set /a\nrun /a\n",
+		"set a=1\nrun /a\n", "set /a=\nrun /a\n", "set \nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
 		"clock 1\nrun /a\n", "cpus 0\nrun /a\n", "cpus 65\nrun /a\n", "cpus -1\nrun /a\n", "cpus 1x\nrun /a\n",
 		"cpus  1\nrun /a\n", "cpus 99999999999999999999\nrun /a\n", "cpus \nrun /a\n",
-		"cpus 1\ncpus 1\nrun /a\n", "feature \nrun /a\n", "feature no\nrun /a\n",
-		"feature A B\nrun /a\n", "env A\nrun /a\n", "env =b\nrun /a\n", "env \nrun /a\n",
+		"cpus 1\ncpus 1\nrun /a\n", "scheduler s\nrun /a\n", "scheduler \nrun /a\n",
+		"scheduler /s\nscheduler /s\nrun /a\n", "scheduled 1\nrun /a\n", "env A\nrun /a\n", "env =b\nrun /a\n", "env \nrun /a\n",
 		"date 0\nrun /a\n", "date -1\nrun /a\n", "date 1x\nrun /a\n",
 		"date 99999999999999999999\nrun /a\n", "date 1\ndate 1\nrun /a\n",
 	};
@@ -70,25 +73,17 @@ TEST(refuses_anything_else)
 
 TEST(bounds_what_it_holds)
 {
-	char features[JOB_MAX_FEATURES * 10 + 32] = "";
 	char environment[JOB_MAX_ENVIRONMENT * 8 + 32] = "";
-	char fast[JOB_MAX_FAST * 9 + 32] = "";
+	char settings[JOB_MAX_SETTINGS * 9 + 32] = "";
 	char words[JOB_MAX_WORDS * 2 + 32] = "run /a";
 	struct job job;
 
-	for (int i = 0; i < JOB_MAX_FAST; i++)
-		strcat(fast, "fast a=1\n");
-	strcat(fast, "run /a\n");
-	assert_true(!parse(&job, fast));
-	memmove(fast + 9, fast, strlen(fast) + 1);
-	assert_true(parse(&job, fast));
-
-	for (int i = 0; i < JOB_MAX_FEATURES; i++)
-		strcat(features, "feature A\n");
-	strcat(features, "run /a\n");
-	assert_true(!parse(&job, features));
-	memmove(features + 10, features, strlen(features) + 1);
-	assert_true(parse(&job, features));
+	for (int i = 0; i < JOB_MAX_SETTINGS; i++)
+		strcat(settings, "set /a=1\n");
+	strcat(settings, "run /a\n");
+	assert_true(!parse(&job, settings));
+	memmove(settings + 9, settings, strlen(settings) + 1);
+	assert_true(parse(&job, settings));
 
 	for (int i = 0; i < JOB_MAX_ENVIRONMENT; i++)
 		strcat(environment, "env A=b\n");

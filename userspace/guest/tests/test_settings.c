@@ -69,10 +69,8 @@ static const char *content(const char *path)
 TEST(sets_what_is_asked)
 {
 	const struct job job = {
-		.fast = { { "policy", "strict" } },
-		.n_fast = 1,
-		.features = { "NEXT_BUDDY" },
-		.n_features = 1,
+		.settings = { { files[0], "strict" }, { files[1], "NEXT_BUDDY" } },
+		.n_settings = 2,
 	};
 
 	assert_true(settings_apply(&job, root));
@@ -83,19 +81,15 @@ TEST(sets_what_is_asked)
 
 TEST(names_what_is_refused)
 {
-	const struct job fast = { .fast = { { "no", "1" } }, .n_fast = 1 };
-	const struct job feature = { .features = { "NO_SUCH" }, .n_features = 1 };
+	const struct job none = { .settings = { { "/sys/no", "1" } }, .n_settings = 1 };
+	const struct job feature = { .settings = { { files[1], "NO_SUCH" } }, .n_settings = 1 };
 
-	assert_true(!settings_apply(&fast, root));
-	assert_true(!strcmp(said, "FAST err init: cannot set sched/fast/no to 1: "
-			    "No such file or directory\n"));
-	*said = '\0';
-	unlink(at(files[1]));
-	assert_true(!settings_apply(&feature, root));
-	assert_true(!strcmp(said, "FAST err init: cannot set scheduler feature NO_SUCH: "
+	assert_true(!settings_apply(&none, root));
+	assert_true(!strcmp(said, "FAST err init: cannot set /sys/no to 1: "
 			    "No such file or directory\n"));
 	*said = '\0';
 	/* Opened, but the kernel knows no such feature: a device that refuses stands for it. */
+	unlink(at(files[1]));
 	assert_true(!symlink("/dev/full", at(files[1])));
 	assert_true(!settings_apply(&feature, root));
 	assert_true(strstr(said, "NO_SUCH: No space left on device\n"));
