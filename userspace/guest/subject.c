@@ -3,7 +3,7 @@
  * Runs a user's program as the workload. All of it, from its first instruction to its
  * exit, is the region of interest, unless it marks its own.
  *
- *	subject WORDS
+ *	subject WORDS [SERVER]
  *
  * WORDS are "whole", "marked" or "shown", the nanoseconds to wait before the program begins,
  * its working directory, the file that is its input, its path and its argv. They are encoded for
@@ -17,21 +17,29 @@
  *	migrations		the same
  *	maps			the lines of its /proc/PID/maps when it ended
  *
+ *	server_maps		the server's, if there is one
+ *
  * The exit status is the program's, as a shell reports it.
+ *
+ * SERVER are the path and the argv of a server. It is started before, and ended after, the region
+ * of interest, which begins once it listens.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <net/if.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -41,6 +49,7 @@
 
 #include "json_text.h"
 #include "roi.h"
+#include "server.h"
 #include "words.h"
 
 #define CANNOT_PREPARE 126
@@ -52,12 +61,20 @@ struct subject {
 	pid_t pid;
 	bool marking;		/* this program has to end the region of interest */
 	char *maps;		/* NULL: the program has not ended yet */
+	struct server *server;	/* NULL: none */
 };
 
 static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "subject: %s: %s\n", what, strerror(errno));
 	exit(CANNOT_PREPARE);
+}
+
+/* For the program and its server; the job's variables stay. */
+static void prepare_environment(void)
+{
+	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 0);
+	setenv("LANG", "C.UTF-8", 0);
 }
 
 static void become_file(const char *path, int flags, int fd)
@@ -79,9 +96,6 @@ static _Noreturn void become(char **words)
 		fail(words[DIRECTORY]);
 	/* So that a lock has the same address in every run. */
 	personality(ADDR_NO_RANDOMIZE);
-	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 0);
-	/* The C library has this one built in. */
-	setenv("LANG", "C.UTF-8", 0);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
 		fail("PTRACE_TRACEME");
 	execv(words[PATH], words + ARGV);
@@ -137,9 +151,9 @@ static char *read_maps(pid_t pid)
 	return text;
 }
 
-static void print_maps(const char *maps)
+static void print_maps(const char *name, const char *maps)
 {
-	fputs("\"maps\":[", stdout);
+	printf("\"%s\":[", name);
 	for (const char *line = maps; *line;) {
 		size_t length = strcspn(line, "\n");
 
@@ -197,14 +211,22 @@ static void wait_for(struct timespec left)
 	}
 }
 
-/* Let it run to its end; returns its status as a shell would. */
+/* Let it run to its end; returns its status as a shell would. It ends with a server that fails. */
 static int wait_for_end(struct subject *subject)
 {
 	int status, signal;
+	pid_t pid;
 
 	for (;;) {
-		if (waitpid(subject->pid, &status, 0) < 0)
+		pid = waitpid(-1, &status, 0);
+		if (pid < 0)
 			fail("waitpid");
+		if (pid != subject->pid) {
+			if (subject->server && server_has_ended(subject->server, pid, status) &&
+			    subject->server->status)
+				kill(subject->pid, SIGKILL);
+			continue;
+		}
 		if (!WIFSTOPPED(status))
 			break;
 		signal = status >> 16 ? 0 : WSTOPSIG(status);
@@ -235,23 +257,61 @@ static void complete_dev(void)
 	}
 }
 
+/* What programs of the guest use to reach each other. A kernel without sockets has none. */
+static void bring_loopback_up(void)
+{
+	struct ifreq request = { .ifr_name = "lo" };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	if (!ioctl(fd, SIOCGIFFLAGS, &request) && !(request.ifr_flags & IFF_UP)) {
+		request.ifr_flags |= IFF_UP;
+		if (ioctl(fd, SIOCSIFFLAGS, &request))
+			fail("the loopback device");
+	}
+	close(fd);
+}
+
+/* Returns whether the server ran as long as it was needed. */
+static bool end_server(struct server *server)
+{
+	if (server->status > 0) {
+		server_tell_end(server);
+		return false;
+	}
+	server_stop(server);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
-	static char **words;
+	static char **words, **server_words;
 	static struct subject subject;
+	static struct server server;
+	char *server_maps = NULL;
 	int status, switches, migrations;
 	struct timespec delay;
 	bool good;
 
-	words = argc == 2 ? words_parse(argv[1]) : NULL;
-	good = words;
+	words = argc == 2 || argc == 3 ? words_parse(argv[1]) : NULL;
+	server_words = argc == 3 ? words_parse(argv[2]) : NULL;
+	good = words && (argc == 2 || (server_words && server_words[0] && server_words[1]));
 	for (int i = 0; good && i <= ARGV; i++)
 		good = words[i];
 	if (!good || !parse_delay(words[DELAY], &delay)) {
-		fprintf(stderr, "subject: WORDS are not WHOLE DELAY DIRECTORY INPUT PATH ARGV...\n");
+		fprintf(stderr, "subject: WORDS are not WHOLE DELAY DIRECTORY INPUT PATH ARGV..., or SERVER "
+			"is not PATH ARGV...\n");
 		return CANNOT_PREPARE;
 	}
 	complete_dev();
+	bring_loopback_up();
+	prepare_environment();
+	if (server_words) {
+		if (!server_start(&server, server_words, words[DIRECTORY]))
+			return CANNOT_PREPARE;
+		subject.server = &server;
+	}
 	subject.pid = fork();
 	if (subject.pid < 0)
 		fail("fork");
@@ -275,11 +335,20 @@ int main(int argc, char **argv)
 	if (ptrace(PTRACE_CONT, subject.pid, NULL, NULL))
 		fail("PTRACE_CONT");
 	status = wait_for_end(&subject);
+	if (subject.server) {
+		server_maps = server.status < 0 ? read_maps(server.pid) : NULL;
+		if (!end_server(&server))
+			return CANNOT_PREPARE;
+	}
 
 	putchar('{');
 	print_count("context_switches", switches);
 	print_count("migrations", migrations);
-	print_maps(subject.maps ? subject.maps : "");
+	print_maps("maps", subject.maps ? subject.maps : "");
+	if (subject.server) {
+		putchar(',');
+		print_maps("server_maps", server_maps ? server_maps : "");
+	}
 	puts("}");
 	return fflush(stdout) ? CANNOT_PREPARE : status;
 }

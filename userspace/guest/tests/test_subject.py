@@ -15,11 +15,28 @@ import urllib.parse
 SUBJECT, ENDS_IN_THREAD = map(os.path.abspath, sys.argv[1:3])
 
 
-def run(path, *argv, directory="/", whole="whole", delay=0, given="/dev/null"):
+def run(path, *argv, directory="/", whole="whole", delay=0, given="/dev/null", server=()):
     words = urllib.parse.quote("\0".join([whole, str(delay), directory, given, path, *argv]))
+    more = [urllib.parse.quote("\0".join(server))] if server else []
     return subprocess.run(
-        [SUBJECT, words], capture_output=True, text=True, input="not for the program", timeout=60
+        [SUBJECT, words, *more],
+        capture_output=True,
+        text=True,
+        input="not for the program",
+        timeout=60,
     )
+
+
+def python(script):
+    """A server's path and argv."""
+    return (sys.executable, sys.executable, "-c", "import os, socket, sys, time\n" + script)
+
+
+LISTENS = """
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[-1])
+s.listen()
+"""
 
 
 def shell(script, *words, **more):
@@ -102,6 +119,65 @@ class Subject(unittest.TestCase):
         self.assertEqual(answer.returncode, 5)
         self.assertTrue(json.loads(answer.stdout)["maps"])
 
+    def test_a_server_runs_beside_it(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = f"{directory}/socket"
+            serve = python(LISTENS + "s.accept()[0].sendall(b'served')\ntime.sleep(60)")
+            client = (
+                "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
+                "sys.stderr.write(s.recv(9).decode())"
+            )
+            began = time.monotonic()
+            answer = run(sys.executable, sys.executable, "-c", client, path, server=(*serve, path))
+            self.assertEqual((answer.returncode, answer.stderr), (0, "served"))
+            # By SIGTERM.
+            self.assertLess(time.monotonic() - began, 30)
+            self.assertTrue(json.loads(answer.stdout)["server_maps"])
+
+    def test_a_server_listens_at_a_port_in_a_process_that_it_starts(self):
+        script = (
+            "if os.fork(): os.wait()\ns = socket.create_server(('127.0.0.1', 0))\ntime.sleep(60)"
+        )
+        answer = shell("exit 3", server=python(script))
+        self.assertEqual((answer.returncode, answer.stderr), (3, ""))
+
+    def test_a_server_that_ends_at_once_is_told(self):
+        answer = shell("echo ran >&2", server=python("sys.exit('address already in use')"))
+        self.assertEqual(answer.returncode, 126)
+        self.assertIn("ended with status 1 before it listened", answer.stderr)
+        self.assertIn("address already in use", answer.stderr)
+        self.assertNotIn("ran", answer.stderr)
+        answer = shell("true", server=("/nonexistent/server", "server"))
+        self.assertIn("cannot run it: No such file or directory", answer.stderr)
+
+    def test_a_server_that_never_listens_is_told(self):
+        answer = shell(
+            "echo ran >&2", server=python("print('loading', flush=True); time.sleep(60)")
+        )
+        self.assertEqual(answer.returncode, 126)
+        self.assertIn("has not listened at a port or socket for 10 s", answer.stderr)
+        self.assertIn("loading", answer.stderr)
+        self.assertNotIn("ran", answer.stderr)
+
+    def test_a_server_that_ends_before_the_program_is_told(self):
+        with tempfile.TemporaryDirectory() as directory:
+            fails = python(LISTENS + "s.accept()\nsys.exit('out of luck')")
+            client = (
+                "import socket, sys, time; s = socket.socket(socket.AF_UNIX); "
+                "s.connect(sys.argv[1]); time.sleep(50)"
+            )
+            path = f"{directory}/socket"
+            answer = run(sys.executable, sys.executable, "-c", client, path, server=(*fails, path))
+            self.assertEqual(answer.returncode, 126)
+            self.assertIn("ended with status 1 before the program did", answer.stderr)
+            self.assertIn("out of luck", answer.stderr)
+            # One that the program stops is no failure.
+            stops = python(LISTENS + "s.accept()")
+            client = client.replace("time.sleep(50)", "s.recv(1)")
+            path = f"{directory}/other"
+            answer = run(sys.executable, sys.executable, "-c", client, path, server=(*stops, path))
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
     def test_what_cannot_be_run_is_named(self):
         answer = run("/nonexistent/program", "name")
         self.assertEqual(answer.returncode, 127)
@@ -114,9 +190,20 @@ class Subject(unittest.TestCase):
 
     def test_bad_words(self):
         delayed = [
-            f"whole%00{delay}%00/%00/dev/null%00/bin/true%00true" for delay in ("", "1x", "-1", "9" * 30)
+            f"whole%00{delay}%00/%00/dev/null%00/bin/true%00true"
+            for delay in ("", "1x", "-1", "9" * 30)
         ]
-        for words in ([], ["whole"], ["a%000%00b%00c%00d"], ["whole%0"], ["a", "b"], *zip(delayed)):
+        good = "whole%000%00/%00/dev/null%00/bin/true%00true"
+        for words in (
+            [],
+            ["whole"],
+            [good, "/bin/true"],
+            [good, "%"],
+            [good, "a%00b", "c"],
+            ["a%000%00b%00c%00d"],
+            ["whole%0"],
+            *zip(delayed),
+        ):
             with self.subTest(words):
                 answer = subprocess.run([SUBJECT, *words], capture_output=True, text=True)
                 self.assertEqual(answer.returncode, 126)
