@@ -13,8 +13,9 @@ import pytest
 
 from fastlab.base.model import FastError
 from fastlab.trial import subject
-from fastlab.trial.given import Given
-from fastlab.trial.subject import RUNNER, Subject, find_subject
+from fastlab.trial.given import NOTHING, Given
+from fastlab.trial.opened import Opened
+from fastlab.trial.subject import RUNNER, Subject, find_subject, runners_words
 
 MARKED = """
 int main(void)
@@ -48,9 +49,11 @@ def find(
     *argv: str,
     more: tuple[Path, ...] = (),
     memory_mb: int = 512,
-    given: Given | None = None,
+    given: Given = NOTHING,
+    opened: Opened | None = None,
 ) -> Subject:
-    return find_subject(argv, more, directory, {"/init": ours, RUNNER: ours}, memory_mb, given)
+    binaries = {"/init": ours, RUNNER: ours}
+    return find_subject(argv, more, directory, binaries, memory_mb, given, opened)
 
 
 def unpacked(found: Subject, root: Path) -> Path:
@@ -204,6 +207,72 @@ def test_what_cannot_be_in_the_guest_is_named(ours: Path, tmp_path: Path) -> Non
     library = compiled(tmp_path, "libx.so", options=("-shared", "-fPIC", "-Wl,-soname,libx.so"))
     compiled(tmp_path, "program", options=("-Wl,--no-as-needed", str(library)))
     assert "libx.so => not found" in refusal("./program")
+    compiled(tmp_path, "program")
+    nothing = Given(server=("no-such-server",))
+    with pytest.raises(FastError, match="no-such-server: no such program"):
+        find(ours, tmp_path, "./program", given=nothing)
+
+
+def test_a_library_that_a_plugin_lacks_is_a_remark(ours: Path, tmp_path: Path) -> None:
+    compiled(tmp_path, "program")
+    plugins = tmp_path / "plugins"
+    plugins.mkdir()
+    library = compiled(tmp_path, "liby.so", options=("-shared", "-fPIC", "-Wl,-soname,liby.so"))
+    options = ("-shared", "-fPIC", "-Wl,--no-as-needed", str(library))
+    for name in ("one.so", "two.so"):
+        compiled(tmp_path, f"plugins/{name}", options=options)
+    library.unlink()
+    for found in (
+        find(ours, tmp_path, "./program", more=(plugins,)),
+        find(ours, tmp_path, "./program", opened=Opened(tuple(plugins.iterdir()), ())),
+    ):
+        (remark,) = found.remarks
+        assert ".so lacks liby.so, and 1 more like it: not in the guest" in remark
+        root = unpacked(found, tmp_path / f"root-{len(list(tmp_path.iterdir()))}")
+        assert below(root, plugins / "two.so").is_file()
+
+
+def test_names_and_times_of_files(ours: Path, tmp_path: Path) -> None:
+    compiled(tmp_path, "program")
+    (tmp_path / "source.py").write_text("pass")
+    os.utime(tmp_path / "source.py", (5, 1_600_000_000))
+    root = unpacked(find(ours, tmp_path, "./program", "source.py"), tmp_path / "root")
+    assert "localhost" in (root / "etc/hosts").read_text()
+    assert "passwd: files" in (root / "etc/nsswitch.conf").read_text()
+    assert (root / "etc/passwd").read_text() == Path("/etc/passwd").read_text()
+    found = find(ours, tmp_path, "./program", "source.py")
+    subprocess.run(
+        ["cpio", "-idm", "--quiet", "--no-absolute-filenames"],
+        input=found.image,
+        cwd=below(root, tmp_path).parent,
+        check=True,
+    )
+    kept = below(below(root, tmp_path).parent, tmp_path / "source.py")
+    assert kept.stat().st_mtime == 1_600_000_000
+
+
+def test_a_server_is_in_the_guest_with_its_files(ours: Path, tmp_path: Path) -> None:
+    compiled(tmp_path, "program")
+    compiled(tmp_path, "server")
+    (tmp_path / "its.conf").write_text("port 1")
+    found = find(ours, tmp_path, "./program", given=Given(server=("./server", "its.conf", "x y")))
+    _, _, word = found.job(0)
+    assert unquote_to_bytes(word).split(b"\0") == [
+        bytes(tmp_path / "server"),
+        b"./server",
+        b"its.conf",
+        b"x y",
+    ]
+    root = unpacked(found, tmp_path / "root")
+    assert below(root, tmp_path / "its.conf").read_text() == "port 1"
+    assert tmp_path / "server" in found.binaries
+
+
+def test_the_runners_words_are_told_from_the_programs() -> None:
+    errors = ("earlier", "subject: the server x ended", "why")
+    assert list(runners_words(126, errors)) == ["the server x ended", "why"]
+    assert not runners_words(1, errors)
+    assert not runners_words(126, ("of the program",))
 
 
 def test_a_file_is_not_read_before_it_is_known_to_fit(

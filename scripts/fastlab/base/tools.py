@@ -41,6 +41,7 @@ PACKAGES: dict[str, str] = {
     "setarch": "util-linux",
     "setpriv": "util-linux",
     "strings": "binutils",
+    "strace": "strace",
     "strip": "binutils",
     "su": "util-linux",
     "tar": "tar",

@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
 from fastlab.base.model import UsageError
 from fastlab.cli.options import path
 from fastlab.trial.given import MOST_VARIABLES, Given, check_input
+from fastlab.trial.subject import check_there, find_program
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 TODAY = "today"
+AUTO = "auto"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     what = (
         "a file or a directory that the program needs besides its libraries and the files that "
-        "its arguments name; may be repeated"
+        f"its arguments name; {AUTO}: what it opens in a run on this machine; may be repeated"
     )
     path(parser, "--with", what, "PATH", dest="more", action="append", default=[])
     path(parser, "--stdin", "the program's input (default: empty)")
@@ -37,6 +40,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a status other than 0 is no failure of the program",
     )
     parser.add_argument(
+        "--server",
+        default="",
+        metavar="COMMAND",
+        help="a server that runs beside the program in the simulation: started before it, until it "
+        "listens, and ended after it",
+    )
+    parser.add_argument(
         "--date",
         type=_date,
         metavar="YYYY-MM-DD",
@@ -51,7 +61,32 @@ def given(arguments: argparse.Namespace) -> Given:
     stdin = Path.cwd() / arguments.stdin if arguments.stdin else None
     if stdin:
         check_input(stdin)
-    return Given(stdin, tuple(arguments.env), arguments.ignore_status, arguments.date)
+    server = _server(arguments.server)
+    if server:
+        find_program(server[0], Path.cwd())
+    return Given(
+        stdin,
+        tuple(arguments.env),
+        arguments.ignore_status,
+        arguments.date,
+        server,
+        Path(AUTO) in arguments.more,
+    )
+
+
+def more_files(arguments: argparse.Namespace) -> tuple[Path, ...]:
+    """The files and directories for the guest. Raises FastError for one that does not exist."""
+    more = tuple(extra for extra in arguments.more if extra != Path(AUTO))
+    for extra in more:
+        check_there(Path.cwd() / extra)
+    return more
+
+
+def _server(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise UsageError(f"--server {command}: {error}; quote it as for a shell") from error
 
 
 def _variable(text: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from fastlab.cli import annotation, program_options, simulated_machine
 from fastlab.cli.common import INCOMPLETE, OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
 from fastlab.trial.runs import RELEVANT_PCT, Trial, TrialRequest
-from fastlab.trial.subject import check_there, find_program
+from fastlab.trial.subject import find_program
 
 USAGE = f"{fast_command('try')} [options] -- PROGRAM [ARGUMENT ...]"
 
@@ -77,9 +77,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     machine = simulated_machine.asked_for(arguments)
     if arguments.annotate:
         check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))
-    more = tuple(arguments.more)
-    for extra in more:
-        check_there(Path.cwd() / extra)
+    more = program_options.more_files(arguments)
     request = replace(request, more=more, machine=machine, attribute=arguments.annotate)
     return _show_trial(in_simulation.run(request, reporter), arguments.json)
 
@@ -90,6 +88,7 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
     for option, given in (
         ("--with", arguments.more),
         ("--date", arguments.date),
+        ("--server", arguments.server),
         ("--cpus", arguments.cpus),
         ("--memory-mb", arguments.memory_mb),
         ("--preset", arguments.preset),

@@ -121,15 +121,20 @@ def firmware(tables: Mapping[str, bytes]) -> bytes:
     return archive(entries)
 
 
-def libraries(files: Iterable[Path]) -> list[str]:
-    """The paths of what the programs are linked with at run time, their loader included."""
+def libraries(files: Iterable[Path], missing: list[str] | None = None) -> list[str]:
+    """The paths of what the programs are linked with at run time, their loader included.
+
+    A library that is not there is an error, or is appended to `missing` with its program.
+    """
     paths: set[str] = set()
     for program in files:
         answer = subprocess.run([tools.require("ldd"), program], capture_output=True, text=True)
         # Status 1 is that of a static program, or of none at all.
         lines = [] if answer.returncode else answer.stdout.splitlines()
         for line in lines:
-            if "not found" in line:
+            if "not found" in line and missing is not None:
+                missing.append(f"{program} lacks {line.strip().removesuffix(' => not found')}")
+            elif "not found" in line:
                 raise FastError(
                     f"{program}: cannot be put into the guest: {line.strip()}; "
                     "install the library or build the program again"
@@ -162,11 +167,13 @@ def archive(entries: Iterable[bytes]) -> bytes:
     return b"".join([*entries, entry("TRAILER!!!", 0)])
 
 
-def entry(name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
+def entry(
+    name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0), time: int = 0
+) -> bytes:
     """One file of a "newc" archive (Linux: Documentation/driver-api/early-userspace/
-    buffer-format.rst). Inode, owner and times are 0 for all; no file has two names."""
+    buffer-format.rst), last modified at `time`. Inode and owner are 0; no file has two names."""
     encoded = os.fsencode(name) + b"\0"
-    fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(encoded), 0)
+    fields = (0, mode, 0, 0, 1, time, len(data), 0, 0, *device, len(encoded), 0)
     header = b"070701" + b"".join(b"%08X" % field for field in fields)
     return _padded(header + encoded) + _padded(data)
 

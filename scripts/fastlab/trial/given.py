@@ -17,12 +17,19 @@ MOST_VARIABLES = 64
 class Given:
     """`stdin` is the file that it reads as its input; None: an empty one. `environment` is added to
     its environment. `ignore_status`: a status other than 0 is no failure. `date` is the time of day
-    at its start, in seconds since 1970, in the simulation; None: the machine's."""
+    at its start, in seconds since 1970, in the simulation; None: the machine's. `server` is the
+    command line of a program that runs beside it in the simulation, or empty. `auto`: the guest
+    gets the files that a run on this machine opens."""
 
     stdin: Path | None = None
     environment: tuple[tuple[str, str], ...] = ()
     ignore_status: bool = False
     date: int | None = None
+    server: tuple[str, ...] = ()
+    auto: bool = False
+
+
+NOTHING = Given()
 
 
 def check_input(file: Path) -> None:

@@ -33,6 +33,7 @@ from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.kernel import kernels
 from fastlab.plan.rows import Row, value
 from fastlab.plan.run_log import RunLog
+from fastlab.trial.opened import opened_by
 from fastlab.trial.runs import (
     ARMS,
     KERNEL,
@@ -47,9 +48,10 @@ from fastlab.trial.runs import (
     error_output,
     experiment,
     how_it_failed,
+    last_lines,
     too_long,
 )
-from fastlab.trial.subject import RUNNER, RUNNER_TELLS, Subject, find_subject
+from fastlab.trial.subject import RUNNER, RUNNER_TELLS, Subject, find_subject, runners_words
 
 # The quantum of each run in cycles, around the default, for which the machine is validated. With
 # four runs of each arm, runs without a real difference separate by arm in 2 of 70 trials.
@@ -57,6 +59,8 @@ QUANTA = (1750, 2000, 2250, 2500)
 # Delay from run to run: a tick of 1 ms and a quarter, so that no two runs meet the ticks, or the
 # slices of another program, in the same phase.
 LATER_NS = 1_250_000
+# Of its kernel: what programs expect and benchmarks do not need.
+FRAGMENTS = ("programs",)
 # Programs, or versions of a program, whose saved machines stay in the cache.
 KEPT = 4
 
@@ -67,7 +71,7 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     Raises ProgramError if the program fails under a policy. It may fail in the control on one CPU:
     a program can wait for progress that never comes there.
     """
-    build_request = kernels.BuildRequest(variants=(KERNEL,))
+    build_request = kernels.BuildRequest(variants=(KERNEL,), fragments=FRAGMENTS)
     project = build_request.places.project
     # Report what is missing before any long step.
     qemu = tools.require_qemu()
@@ -83,9 +87,10 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
         ours,
         request.machine.memory_mb,
         request.given,
+        opened_by(request.argv, request.directory, request.given, request.seconds, reporter),
     )
-    if subject.advice:
-        reporter.say(subject.advice)
+    for remark in filter(None, (subject.advice, *subject.remarks)):
+        reporter.say(remark)
     (kernel,) = kernels.build(build_request, reporter)
     made_of = [tools.version(qemu.path), CLOCK_SETTLED.encode(), subject.image]
     digest, libraries = initramfs.digest_all(made_of), read_libraries(plugin)
@@ -195,9 +200,7 @@ class _TrialMachines(Simulator):
         outcome = replace(outcome, output={**output, **of}) if outcome else None
         row = super()._row(request, kernel, outcome, failure, duration)
         row["argv"] = list(self._subject.argv)
-        locks = (
-            _locks(outcome.document or {}, self._symbols(request.run, outcome)) if outcome else ()
-        )
+        locks = self._locks(request.run, outcome) if outcome else ()
         figures = {metric.name: value(row, metric.name) for metric in SIMULATED if metric.latency}
         self.errors[request.key] = outcome.errors if outcome else ()
         self.timed[request.key] = Timed(request.run.variant.name, figures, {}, locks)
@@ -206,6 +209,14 @@ class _TrialMachines(Simulator):
             run = AttributedRun(request.run.variant.name, costs, _maps(output))
             self.attributed[request.key] = run
         return row
+
+    def _locks(self, run: Run, outcome: vm.Outcome) -> tuple[Lock, ...]:
+        """The futexes of a run. All that are not the program's are the server's, if it has one."""
+        ours, names = self._symbols(run, outcome), {}
+        if server := self._subject.server:
+            maps = "\n".join((outcome.output or {}).get("server_maps", []))
+            names = {False: (f"{server.name}: ", Symbols(parse_maps(maps), server))}
+        return _locks(outcome.document or {}, {True: ("", ours), **names})
 
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
         return Symbols(parse_maps(_maps(outcome.output)), self._subject.path)
@@ -239,6 +250,8 @@ class _TrialMachines(Simulator):
         except GuestError as error:
             raise FastError(f"{error}{self._out_of_memory(directory)}") from error
         everything = f"(logs: {directory})"
+        if complaint := runners_words(outcome.exit_status, outcome.errors):
+            raise FastError("\n".join([*last_lines(complaint), everything]))
         if self._subject.given.ignore_status and outcome.output is not None:
             outcome = replace(outcome, exit_status=0)
         if outcome.exit_status:
@@ -279,11 +292,21 @@ class _TrialMachines(Simulator):
         return f"\nThe guest ran out of memory: give it more than {memory_mb} MB (--memory-mb)"
 
 
-def _locks(document: Mapping[str, Any], symbols: Symbols) -> tuple[Lock, ...]:
-    """The futexes of a run. Futexes of other programs have no names."""
+def _locks(
+    document: Mapping[str, Any], symbols: Mapping[bool, tuple[str, Symbols]]
+) -> tuple[Lock, ...]:
+    """The futexes of a run, named by the symbols, each with a prefix, of the program or not of it.
+    Without symbols they have no names."""
+
+    def name(futex: Mapping[str, Any]) -> str:
+        if futex["program"] not in symbols:
+            return ""
+        prefix, known = symbols[futex["program"]]
+        return prefix + demangle(known.describe(futex["address"]))
+
     return tuple(
         Lock(
-            demangle(symbols.describe(futex["address"])) if futex["program"] else "",
+            name(futex),
             futex["address"],
             futex["program"],
             futex["wakes"],

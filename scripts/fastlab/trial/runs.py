@@ -68,7 +68,7 @@ class TrialRequest:
 @dataclass(frozen=True)
 class Lock:
     """A futex and its counts; None: not available. `program`: the futex belongs to the program and
-    has a `name`."""
+    has a `name`, as a server's has, too."""
 
     name: str
     address: int

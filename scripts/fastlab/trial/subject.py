@@ -10,25 +10,36 @@ import os
 import shutil
 import stat
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 from fastlab.base.model import FastError
 from fastlab.guest import initramfs
-from fastlab.trial.given import Given
+from fastlab.trial.given import NOTHING, Given
+from fastlab.trial.opened import Opened
 
 # The runner's path in the guest (userspace/guest/subject.c).
 RUNNER = "/fast-subject"
 # The beginning of the runner's line about a program that has ended.
 RUNNER_TELLS = '{"context_switches":'
+# What its messages begin with, and its status after one.
+COMPLAINT = "subject: "
+CANNOT_PREPARE = 126
 # Paths that the guest mounts itself, and paths of the laboratory.
 RESERVED = ("/dev", "/proc", "/sys", "/init", RUNNER, initramfs.BALANCED_PATH)
 # The loader's cache of libraries outside its usual directories.
 LOADER_CACHE = Path("/etc/ld.so.cache")
 # roi_begin() of userspace/roi/roi.h.
 MARKER = bytes.fromhex("0f1f8400" + "02004146")
+# Names that programs look up. No name service of this machine is in the guest.
+NAMES = {
+    "/etc/hosts": b"127.0.0.1 localhost\n",
+    "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
+}
+# Of this machine: its users, the names of ports, and the locale that the runner sets.
+USUAL = tuple(map(Path, ("/etc/passwd", "/etc/group", "/etc/services", "/usr/lib/locale/C.utf8")))
 # While the files are unpacked the guest's memory holds them twice, besides the kernel.
 COPIES = 2
 KERNEL_MB = 96
@@ -46,7 +57,8 @@ class Subject:
     """A program, its working directory, its input, and the guest's file system.
 
     `marked`: the program marks its region of interest itself. `advice` helps the reader of a
-    failure, or is "". `binaries` are the ELF files of the guest.
+    failure, or is "". `binaries` are the ELF files of the guest. `remarks` say what it lacks that
+    it may not need. `server` is the path of the server's program; None: there is none.
     """
 
     path: Path
@@ -57,6 +69,8 @@ class Subject:
     advice: str = ""
     binaries: tuple[Path, ...] = ()
     given: Given = field(default_factory=Given)
+    remarks: tuple[str, ...] = ()
+    server: Path | None = None
 
     def job(self, delay: int, shown: bool = False) -> list[str]:
         """The command line in the guest; the program begins after `delay` ns. `shown`: its output
@@ -64,7 +78,20 @@ class Subject:
         region = "shown" if shown else "marked" if self.marked else "whole"
         stdin = str(self.given.stdin or os.devnull)
         words = (region, str(delay), str(self.directory), stdin, str(self.path), *self.argv)
-        return [RUNNER, quote_from_bytes("\0".join(words).encode(errors="surrogateescape"))]
+        server = [_encoded((str(self.server), *self.given.server))] if self.server else []
+        return [RUNNER, _encoded(words), *server]
+
+
+def runners_words(status: int, errors: Sequence[str]) -> Sequence[str]:
+    """What the runner said, instead of the program, if it is the runner's status."""
+    said = [place for place, line in enumerate(errors) if line.startswith(COMPLAINT)]
+    if status != CANNOT_PREPARE or not said:
+        return ()
+    return [errors[said[-1]].removeprefix(COMPLAINT), *errors[said[-1] + 1 :]]
+
+
+def _encoded(words: Iterable[str]) -> str:
+    return quote_from_bytes("\0".join(words).encode(errors="surrogateescape"))
 
 
 def find_subject(
@@ -73,10 +100,11 @@ def find_subject(
     directory: Path,
     ours: Mapping[str, Path],
     memory_mb: int,
-    given: Given | None = None,
+    given: Given = NOTHING,
+    opened: Opened | None = None,
 ) -> Subject:
     """The program of `argv`, run in `directory`, and a guest with the program, its libraries, the
-    files that its arguments name, and the files and directories in `more`.
+    files that its arguments name, the files and directories in `more`, and what a run has `opened`.
 
     `ours` are our init, RUNNER and further programs, by their paths in the guest. A FastError says
     what cannot be put into the guest, and why.
@@ -90,23 +118,33 @@ def find_subject(
     files.put("/dev/console", initramfs.CONSOLE)
     files.add(directory)
     script = files.add_program(path)
-    for word in argv[1:]:
-        named = directory / word
-        # Only the directory itself, not its content: results may go there.
-        if word and _exists(named):
-            files.add(named)
+    files.add_named(argv[1:], directory)
+    server = find_program(given.server[0], directory) if given.server else None
+    if server:
+        files.add_program(server)
+        files.add_named(given.server[1:], directory)
     for extra in more:
         files.add_all(directory / extra)
-    given = given or Given()
     if given.stdin:
         files.add(given.stdin)
-    if LOADER_CACHE.is_file():
-        files.add(LOADER_CACHE)
-    uses = f"{path} is a script: name the programs and files that it uses by --with"
-    advice = uses if script else ""
+    if opened:
+        for file in opened.files:
+            files.add(file, optional=True)
+    files.add_usual()
+    uses = f"{path} is a script: name the programs and files that it uses by --with, or --with auto"
+    advice = uses if script and not opened else ""
     binaries = tuple(files.binaries)
     return Subject(
-        path, tuple(argv), directory, is_marked(path), files.image(), advice, binaries, given
+        path,
+        tuple(argv),
+        directory,
+        is_marked(path),
+        files.image(),
+        advice,
+        binaries,
+        given,
+        (*(opened.remarks if opened else ()), *files.remarks()),
+        server,
     )
 
 
@@ -164,22 +202,31 @@ class _Files:
     """The guest's files by path, and their total size."""
 
     def __init__(self, memory_mb: int) -> None:
-        self._entries: dict[str, tuple[int, bytes]] = {}
+        self._entries: dict[str, tuple[int, bytes, int]] = {}
         self._size = 0
         self._memory_mb = memory_mb
+        self._missing: list[str] = []
         self.binaries: list[Path] = []
 
-    def put(self, path: str, mode: int, data: bytes = b"") -> None:
-        self._entries[path] = (mode, data)
+    def put(self, path: str, mode: int, data: bytes = b"", time: int = 0) -> None:
+        self._entries[path] = (mode, data, time)
         self._size += len(data)
+
+    def remarks(self) -> list[str]:
+        """What is not in the guest, though some file of it is linked with it."""
+        if not self._missing:
+            return []
+        first, *others = self._missing
+        more = f", and {len(others)} more like it" if others else ""
+        return [f"{first}{more}: not in the guest, which matters only if the program loads it"]
 
     def image(self) -> bytes:
         # Sorted: a directory precedes its content.
         return initramfs.archive(
             initramfs.entry(
-                path.lstrip("/"), mode, data, (5, 1) if mode == initramfs.CONSOLE else (0, 0)
+                path.lstrip("/"), mode, data, (5, 1) if mode == initramfs.CONSOLE else (0, 0), time
             )
-            for path, (mode, data) in sorted(self._entries.items())
+            for path, (mode, data, time) in sorted(self._entries.items())
         )
 
     def add_program(self, path: Path) -> bool:
@@ -199,6 +246,13 @@ class _Files:
             raise FastError(f"{path}: not an x86-64 program, as the simulated machine needs")
         return False
 
+    def add_named(self, words: Iterable[str], directory: Path) -> None:
+        """Add the files that the words name. Of a directory only itself: results may go there."""
+        for word in words:
+            named = directory / word
+            if word and _exists(named):
+                self.add(named)
+
     def _add_interpreter(self, script: Path, head: bytes) -> None:
         words = os.fsdecode(head[2:].split(b"\n")[0]).split()
         if not words or not Path(words[0]).is_file():
@@ -217,18 +271,32 @@ class _Files:
             self.add(Path(interpreter))
 
     def add_all(self, path: Path) -> None:
-        """Add a file, or a directory with its content."""
+        """Add a file, or a directory with its content. Of the libraries that are linked with it
+        some may be missing."""
         check_there(path)
-        self.add(path)
+        self.add(path, optional=True)
         for directory, names, files in os.walk(path):
             for name in (*names, *files):
                 below = Path(directory, name)
                 # Skip sockets and broken links.
                 if below.is_file() or below.is_dir():
-                    self.add(below)
+                    self.add(below, optional=True)
 
-    def add(self, path: Path) -> None:
-        """Add a file with its libraries, or an empty directory, and all directories on the path."""
+    def add_usual(self) -> None:
+        """Add what most programs read, unless they bring their own."""
+        if LOADER_CACHE.is_file():
+            self.add(LOADER_CACHE)
+        for path in USUAL:
+            if path.exists():
+                self.add_all(path)
+        self._entries.setdefault("/etc", (initramfs.DIRECTORY, b"", 0))
+        for name, content in NAMES.items():
+            if name not in self._entries:
+                self.put(name, initramfs.DATA, content)
+
+    def add(self, path: Path, optional: bool = False) -> None:
+        """Add a file with its libraries, or an empty directory, and all directories on the path.
+        `optional`: its libraries may be missing."""
         real = self._place(path)
         if str(real) in self._entries or _reserved(real):
             return
@@ -243,14 +311,18 @@ class _Files:
         self._check_room(path, status.st_size)
         executable = status.st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
         content = _read(real)
-        self.put(str(real), initramfs.PROGRAM if executable else initramfs.DATA, content)
+        mode = initramfs.PROGRAM if executable else initramfs.DATA
         if content.startswith(b"\x7fELF"):
+            self.put(str(real), mode, content)
             self.binaries.append(real)
-            self._add_libraries(real)
+            self._add_libraries(real, self._missing if optional else None)
+        else:
+            # Interpreters compare it with what they have compiled from the file.
+            self.put(str(real), mode, content, int(status.st_mtime))
 
-    def _add_libraries(self, program: Path) -> None:
-        for library in initramfs.libraries([program]):
-            self.add(Path(library))
+    def _add_libraries(self, program: Path, missing: list[str] | None) -> None:
+        for library in initramfs.libraries([program], missing):
+            self.add(Path(library), optional=missing is not None)
             # glibc loads it when a thread is cancelled or exits.
             unwinder = Path(library).with_name("libgcc_s.so.1")
             if Path(library).name == "libc.so.6" and unwinder.is_file():

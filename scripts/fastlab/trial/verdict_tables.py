@@ -189,7 +189,7 @@ def _locks(locks: Iterable[Lock], runs: int) -> list[Table]:
     rows = [
         [
             Cell(lock.name, short=short(lock.name)),
-            Cell(f"{lock.address:#x}" if lock.program else ""),
+            Cell(f"{lock.address:#x}" if lock.address else ""),
             Cell(value(lock.handoffs / runs if lock.handoffs else None)),
             Cell(f"{lock.handoffs * 100 / total:.1f} %" if lock.handoffs else NOT_AVAILABLE),
             _remark(lock, runs),
@@ -222,11 +222,12 @@ def _weight(lock: Lock) -> int:
 
 
 def sum_locks(locks: Iterable[Lock]) -> list[Lock]:
-    """One sum for each lock of the program, and one for all other programs."""
-    sums: dict[tuple[bool, int], Lock] = {}
+    """One sum for each lock of the program and of its server, and one for all other programs."""
+    sums: dict[tuple[str, int], Lock] = {}
     for lock in locks:
-        key = (lock.program, lock.address if lock.program else 0)
-        name = lock.name if lock.program else "other programs that the program started"
+        # The server's locks may have the same addresses.
+        key = ("" if lock.program else lock.name or "others", lock.address if lock.name else 0)
+        name = lock.name or "other programs that the program started"
         known = sums.get(key, Lock(name, key[1], lock.program, 0, 0, 0))
         sums[key] = replace(
             known,
