@@ -45,7 +45,8 @@ _T = TypeVar("_T")
 class Toolbox:
     """Everything that a run uses besides its kernel. `id` changes with any of it. `programs` are
     the image's programs with symbols, by their paths in it. `libraries` are what QEMU loads, by
-    name, as they were when the id was made."""
+    name, as they were when the id was made. `images` are those of workloads with their own, by
+    name."""
 
     id: str
     qemu: Path
@@ -53,6 +54,7 @@ class Toolbox:
     image: bytes
     programs: Mapping[str, Path] = field(default_factory=dict)
     libraries: Mapping[str, bytes] = field(default_factory=dict)
+    images: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def find_sim_toolbox(
@@ -174,6 +176,9 @@ class Simulator:
         return [by_key[request.key] for request in self.requests if request.key in by_key]
 
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
+        images = {name: self._directory / f"guest-{name}.cpio" for name in self._toolbox.images}
+        for name, path in images.items():
+            path.write_bytes(self._toolbox.images[name])
         image = self._directory / "guest.cpio"
         image.write_bytes(self._toolbox.image)
         # After a rebuild, runs still use the plugin that their id stands for.
@@ -185,7 +190,7 @@ class Simulator:
                 vm.Simulation(
                     self._toolbox.qemu,
                     self._kernels[run.variant.kernel],
-                    image,
+                    images.get(run.workload.benchmark, image),
                     run.machine,
                     cmdline=run.variant.cmdline,
                 )
@@ -278,7 +283,6 @@ class Simulator:
         request: Request,
         simulation: vm.Simulation,
         snapshot: Path,
-        futexes: str = "own",
         words: Sequence[str] = (),
     ) -> vm.Outcome:
         """`words` replace the workload's command line."""
@@ -291,13 +295,17 @@ class Simulator:
             self._machine_directory(request),
             self._experiment.watchdogs,
             self._cancelled,
-            futexes=futexes,
+            futexes=self._futexes(run),
             attribute=self._experiment.attribute,
             programs=self._programs(run),
         )
 
     def _job(self, run: Run, argv: Sequence[str]) -> vm.Job:
         return vm.arm_job(run.variant, argv)
+
+    def _futexes(self, run: Run) -> str:
+        """Whose futexes are the program's (vm.run_job())."""
+        return "own"
 
     def _words(self, run: Run) -> Sequence[str]:
         """The workload's command line in the guest."""

@@ -39,6 +39,7 @@ COMPLETING = "_ARGCOMPLETE"
 MODULES = (
     "run",
     "trial",
+    "ab",
     "trace",
     "results",
     "kernel",

@@ -72,6 +72,12 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     name: str = arguments.backend
     if arguments.jobs:
         raise UsageError(f"--jobs is for simulations; backend {name} makes one run at a time")
+    for workload in experiment.workloads:
+        if workload.command:
+            raise UsageError(
+                f"[[workload]] {workload.benchmark} is for the simulation, not for backend {name}: "
+                f"leave it out of the experiment file, or use `{fast_command('try')} --backend`"
+            )
     planned = make_plan(experiment, name)
     directory: Path = arguments.output or Path("results", f"{experiment.name}-{name}")
     check_results(directory, experiment, name)

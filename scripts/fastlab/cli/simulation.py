@@ -28,18 +28,29 @@ def simulate(
     """Build what an experiment needs, and make its runs."""
     from fastlab.attribution import in_experiment
     from fastlab.backend import contract, sim
+    from fastlab.trial import programs
 
     request = kernels.BuildRequest(
-        experiment.series or None, recipes=experiment.kernels, directory=source.parent
+        experiment.series or None,
+        fragments=programs.FRAGMENTS if any(load.command for load in experiment.workloads) else (),
+        recipes=experiment.kernels,
+        directory=source.parent,
     )
     # Report what is missing before any long step.
     qemu = tools.require_qemu()
     build = meson.build_programs(request.places.project, reporter)
-    toolbox = sim.find_sim_toolbox(
-        qemu, build, experiment.benchmarks, sim.balancer(build, experiment.machines)
-    )
+    more = sim.balancer(build, experiment.machines)
+    more |= programs.find_schedulers(experiment.variants, source.parent)
+    toolbox = sim.find_sim_toolbox(qemu, build, experiment.benchmarks, more)
+    subjects = programs.find_subjects(experiment, source.parent, programs.our_files(build) | more)
     built = needs.built_for(experiment.variants, request, reporter)
-    machines = sim.Simulator(experiment, built, toolbox, directory, reporter, jobs)
+    if subjects:
+        toolbox = programs.with_programs(toolbox, subjects)
+        machines: sim.Simulator = programs.ProgramMachines(
+            *(experiment, built, toolbox, directory, reporter), subjects, jobs
+        )
+    else:
+        machines = sim.Simulator(experiment, built, toolbox, directory, reporter, jobs)
     made = contract.run_experiment(machines, experiment, source, directory, reporter)
     rows = machines.current(made)
     if experiment.attribute:

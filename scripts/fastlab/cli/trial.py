@@ -14,7 +14,7 @@ from fastlab.base.progress import Reporter
 from fastlab.cli import annotation, program_options, simulated_machine
 from fastlab.cli.common import INCOMPLETE, OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
-from fastlab.trial.runs import RELEVANT_PCT, Trial, TrialRequest
+from fastlab.trial.runs import FAST, RELEVANT_PCT, Question, Trial, TrialRequest
 from fastlab.trial.subject import find_program
 
 USAGE = f"{fast_command('try')} [options] -- PROGRAM [ARGUMENT ...]"
@@ -37,6 +37,11 @@ def add(commands: Commands) -> None:
         help="where to run it: in the simulation (the default), or on the running kernel with "
         "hardware counters (perf) or without (soft)",
     )
+    add_options(parser)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What is said of the program and the machine, whatever is compared."""
     program_options.add_options(parser)
     simulated_machine.add_options(parser)
     what = "fail if a run takes longer (default: %(default)s)"
@@ -58,28 +63,45 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    if arguments.backend == "sim":
+        return answer(arguments, FAST, USAGE, reporter)[1]
+    return _try_real(arguments, _request(arguments, USAGE), reporter)
+
+
+def answer(
+    arguments: argparse.Namespace, question: Question, usage: str, reporter: Reporter
+) -> tuple[Trial, int]:
+    """Run the program in the arms of the question, and print the answer; the exit status too."""
     from fastlab.trial import in_simulation
 
-    if not arguments.argv:
-        raise UsageError(f"no program given: {USAGE}")
-    check_writable(arguments.json)
-    find_program(arguments.argv[0], Path.cwd())
-    request = TrialRequest(
-        arguments.argv,
-        Path.cwd(),
-        arguments.timeout,
-        arguments.backend,
-        relevant_pct=arguments.relevant,
-        given=program_options.given(arguments),
-    )
-    if arguments.backend != "sim":
-        return _try_real(arguments, request, reporter)
+    request = _request(arguments, usage)
     machine = simulated_machine.asked_for(arguments)
     if arguments.annotate:
         check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))
-    more = program_options.more_files(arguments)
-    request = replace(request, more=more, machine=machine, attribute=arguments.annotate)
-    return _show_trial(in_simulation.run(request, reporter), arguments.json)
+    request = replace(
+        request,
+        more=program_options.more_files(arguments),
+        machine=machine,
+        attribute=arguments.annotate,
+        question=question,
+    )
+    trial = in_simulation.run(request, reporter)
+    return trial, _show_trial(trial, arguments.json)
+
+
+def _request(arguments: argparse.Namespace, usage: str) -> TrialRequest:
+    if not arguments.argv:
+        raise UsageError(f"no program given: {usage}")
+    check_writable(arguments.json)
+    find_program(arguments.argv[0], Path.cwd())
+    return TrialRequest(
+        arguments.argv,
+        Path.cwd(),
+        arguments.timeout,
+        vars(arguments).get("backend", "sim"),
+        relevant_pct=arguments.relevant,
+        given=program_options.given(arguments),
+    )
 
 
 def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Reporter) -> int:
@@ -104,7 +126,7 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
 
 def _show_trial(trial: Trial, file: Path | None) -> int:
     """Print the result, the tables and the doubts, and write the file of --json. The status is
-    INCOMPLETE if a policy has no answer."""
+    INCOMPLETE if an arm has no answer."""
     from fastlab.trial import verdict, verdict_tables
 
     verdicts = verdict.judge(trial)

@@ -127,7 +127,8 @@ def build(request: BuildRequest, reporter: Reporter) -> tuple[Kernel, ...]:
             }
         of_names |= {
             name: recipes.of_recipe(
-                *(places.project, catalogue, recipe, request.directory, places.cache, reporter)
+                *(places.project, catalogue, recipe, request.directory, request.fragments),
+                *(places.cache, reporter),
             )
             for name, recipe in own.items()
         }

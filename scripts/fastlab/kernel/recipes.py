@@ -64,25 +64,27 @@ def of_recipe(
     catalogue: Catalogue,
     recipe: Recipe,
     directory: Path,
+    extra: tuple[str, ...],
     cache: Path,
     reporter: Reporter,
 ) -> Ingredients:
-    """`directory` is where the recipe's paths begin. Raises FastError for what is not there."""
+    """`extra` are fragments of the laboratory before the recipe's, `directory` is where its paths
+    begin. Raises FastError for what is not there."""
     try:
         series, source = _source(catalogue, recipe.source, directory, cache, reporter)
         base = pick(catalogue.variants, BASE, "variant")
         files = patch_files(project, series.name, base.patches)
         for given in recipe.patches:
             files += _patches(project, series.name, given, directory)
-        fragments = fragment_files(project, base.fragments)
+        fragments = fragment_files(project, (*base.fragments, *extra))
         named = [given for given in recipe.config if not _LINE.fullmatch(given)]
         fragments += [_fragment(project, given, directory) for given in named]
-        name = f"{series.name}-own-{recipe.name}"
+        name = "+".join((f"{series.name}-own-{recipe.name}", *extra))
         if lines := [given for given in recipe.config if _LINE.fullmatch(given)]:
             fragments.append(_written(lines, cache / "trees" / name))
     except FastError as error:
         raise FastError(f"kernel {recipe.name}: {error}") from error
-    return Ingredients(name, series, recipe.name, files, fragments, source, own=True)
+    return Ingredients(name, series, recipe.name, files, fragments, source, extra, own=True)
 
 
 def patch_files(project: Path, series: str, names: Sequence[str]) -> list[Path]:
@@ -111,8 +113,8 @@ def _source(
     if not path.exists():
         known = ", ".join(catalogue.series)
         raise FastError(
-            f"source {given} is not there{closest(given, catalogue.series)}: name a series ({known})"
-            ", a directory, a tarball, or DIRECTORY@REVISION of a git repository"
+            f"source {given} is not there{closest(given, catalogue.series)}: name a series "
+            f"({known}), a directory, a tarball, or DIRECTORY@REVISION of a git repository"
         )
     stated = sources.version(path) if path.is_dir() else sources.packed_version(path, cache)
     series = _series_of(catalogue, stated, given)

@@ -20,7 +20,7 @@ KNOBS = {"depth": (0, 2**32 - 1), "opt_in": (0, 1)}
 # A name is part of the name of a directory.
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 NAMES = "up to 64 small letters, digits, '-', '_' and '.', of which a letter or digit is the first"
-_FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")
+FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")
 FEATURES = 'names such as "NEXT_BUDDY" or "NO_DELAY_DEQUEUE"'
 # Lines of the guest's job end at a newline, and the text that it is made of at a NUL.
 TEXT = re.compile(r"[^\0\n]+")
@@ -108,7 +108,7 @@ def _knobs(table: TomlTable) -> dict[str, int]:
 
 def _features(table: TomlTable) -> tuple[str, ...]:
     """Checks only the spelling: kernel.needs looks for the feature in the kernel."""
-    names = table.texts("features", _FEATURE, FEATURES)
+    names = table.texts("features", FEATURE, FEATURES)
     if twice := features_twice(names):
         table.fail("features", names, f"{twice} only once")
     return names

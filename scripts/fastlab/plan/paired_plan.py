@@ -152,12 +152,6 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
             f"a [matrix] is for the simulation: backend {backend} has one machine; leave it out "
             "of the experiment file, or use --backend sim"
         )
-    for workload in experiment.workloads:
-        if workload.command:
-            raise FastError(
-                f"[[workload]] {workload.benchmark} is for the simulation: use `fast try --backend "
-                f"{backend}`, or leave it out of the experiment file, or use --backend sim"
-            )
     for variant in experiment.variants:
         if variant.features or variant.further or variant.kernel not in ("baseline", "fast"):
             settings = ", ".join(("features", *variant.further))

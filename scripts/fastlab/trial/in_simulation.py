@@ -17,7 +17,7 @@ from typing import Any
 
 from fastlab.backend.contract import Request, run_experiment
 from fastlab.backend.costs import read_costs
-from fastlab.backend.sim import Simulator, Toolbox, balancer, read_libraries
+from fastlab.backend.sim import Toolbox, balancer, read_libraries
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir, locked, mark_used
 from fastlab.base.demangle import demangle
@@ -30,14 +30,20 @@ from fastlab.guest.meson import build_programs
 from fastlab.guest.running_vm import GuestError, WatchdogError
 from fastlab.guest.snapshot import CLOCK_SETTLED
 from fastlab.guest.symbols import Symbols, parse_maps
-from fastlab.kernel import kernels
+from fastlab.kernel import kernels, needs
 from fastlab.plan.rows import Row, value
 from fastlab.plan.run_log import RunLog
 from fastlab.trial.opened import opened_by
+from fastlab.trial.programs import (
+    FRAGMENTS,
+    LATER_NS,
+    ProgramMachines,
+    find_schedulers,
+    maps_of,
+    our_files,
+    scheduler_libraries,
+)
 from fastlab.trial.runs import (
-    ARMS,
-    KERNEL,
-    ONE_CPU,
     AttributedRun,
     Lock,
     ProgramError,
@@ -51,16 +57,11 @@ from fastlab.trial.runs import (
     last_lines,
     too_long,
 )
-from fastlab.trial.subject import RUNNER, RUNNER_TELLS, Subject, find_subject, runners_words
+from fastlab.trial.subject import RUNNER_TELLS, Subject, find_subject, runners_words
 
 # The quantum of each run in cycles, around the default, for which the machine is validated. With
 # four runs of each arm, runs without a real difference separate by arm in 2 of 70 trials.
 QUANTA = (1750, 2000, 2250, 2500)
-# Delay from run to run: a tick of 1 ms and a quarter, so that no two runs meet the ticks, or the
-# slices of another program, in the same phase.
-LATER_NS = 1_250_000
-# Of its kernel: what programs expect and benchmarks do not need.
-FRAGMENTS = ("programs",)
 # Programs, or versions of a program, whose saved machines stay in the cache.
 KEPT = 4
 
@@ -68,21 +69,27 @@ KEPT = 4
 def run(request: TrialRequest, reporter: Reporter) -> Trial:
     """Make all runs, as many at the same time as this machine has CPUs.
 
-    Raises ProgramError if the program fails under a policy. It may fail in the control on one CPU:
-    a program can wait for progress that never comes there.
+    Raises ProgramError if the program fails in an arm. It may fail in the control: a program can
+    wait for progress that never comes on one CPU.
     """
-    build_request = kernels.BuildRequest(variants=(KERNEL,), fragments=FRAGMENTS)
+    question = request.question
+    build_request = kernels.BuildRequest(
+        question.series,
+        fragments=FRAGMENTS,
+        recipes=question.kernels,
+        directory=request.directory,
+    )
     project = build_request.places.project
     # Report what is missing before any long step.
     qemu = tools.require_qemu()
     build = build_programs(project, reporter)
-    ours = {"/init": build / initramfs.INIT, RUNNER: build / "userspace/guest/subject"}
-    ours |= balancer(build, [request.machine])
+    ours = our_files(build) | balancer(build, [request.machine])
     plugin = initramfs.plugin_path(build, qemu.plugin_api)
     initramfs.check_built(build, (*ours.values(), plugin))
+    ours |= find_schedulers(question.arms, request.directory)
     subject = find_subject(
         request.argv,
-        request.more,
+        (*request.more, *scheduler_libraries(ours)),
         request.directory,
         ours,
         request.machine.memory_mb,
@@ -91,31 +98,31 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     )
     for remark in filter(None, (subject.advice, *subject.remarks)):
         reporter.say(remark)
-    (kernel,) = kernels.build(build_request, reporter)
+    built = needs.built_for(question.arms, build_request, reporter)
     made_of = [tools.version(qemu.path), CLOCK_SETTLED.encode(), subject.image]
     digest, libraries = initramfs.digest_all(made_of), read_libraries(plugin)
     toolbox = Toolbox(digest, qemu.path, plugin, subject.image, libraries=libraries)
     machines = [
         (replace(request.machine, quantum=quantum), (("quantum", quantum),)) for quantum in QUANTA
     ]
-    of = experiment(request, subject.path, ARMS, machines)
+    of = experiment(request, subject.path, question.arms, machines)
     directory = work_dir(project) / "try"
     with locked(cache_dir() / "try.lock", reporter):
         RunLog.begin_anew(directory)
-        trier = _TrialMachines(of, kernel, toolbox, directory, reporter, subject)
+        trier = _TrialMachines(of, built, toolbox, directory, reporter, subject, question.control)
         try:
             rows = run_experiment(trier, of, None, directory, reporter)
         finally:
             _forget_older(cache_dir() / "try", trier.used)
     failed = [row["reason"] for row in rows if row["status"] == "failed"]
     # An incomplete control is no control.
-    kept = [row for row in rows if row["variant"] != ONE_CPU or not failed]
+    kept = [row for row in rows if row["variant"] != question.control or not failed]
     timed = [trier.timed[row["key"]] for row in kept]
     uncontrolled = failed[0] if failed else ""
     attributed = [trier.attributed[row["key"]] for row in kept] if request.attribute else []
     return Trial(
         request,
-        kernel,
+        next(built[arm.kernel] for arm in question.arms if arm.name == question.baseline),
         subject.marked,
         tuple(kept),
         tuple(timed),
@@ -123,6 +130,7 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
         subject.path,
         tuple(attributed),
         error_output([trier.errors[row["key"]] for row in kept]),
+        {arm.name: built[arm.kernel] for arm in question.arms},
     )
 
 
@@ -144,12 +152,7 @@ def _forget_older(directory: Path, used: Collection[Path]) -> None:
             path.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _maps(output: Mapping[str, Any] | None) -> str:
-    """The program's /proc/PID/maps, as the runner prints it; "" if unknown."""
-    return "\n".join((output or {}).get("maps", []))
-
-
-class _TrialMachines(Simulator):
+class _TrialMachines(ProgramMachines):
     """Simulated machines that run the program. `timed`, `attributed` and `errors` (lines of
     standard error) are by the rows' keys. `used` are the saved machines; some presets have one for
     each quantum."""
@@ -157,14 +160,17 @@ class _TrialMachines(Simulator):
     def __init__(
         self,
         of: Experiment,
-        kernel: Kernel,
+        built: Mapping[str, Kernel],
         toolbox: Toolbox,
         directory: Path,
         reporter: Reporter,
         subject: Subject,
+        control: str,
     ) -> None:
-        super().__init__(of, {KERNEL: kernel}, toolbox, directory, reporter)
-        self._subject = subject
+        subjects = {workload.benchmark: subject for workload in of.workloads}
+        super().__init__(of, built, toolbox, directory, reporter, subjects)
+        self._tried = subject
+        self._control = control
         self.timed: dict[str, Timed] = {}
         self.attributed: dict[str, AttributedRun] = {}
         self.errors: dict[str, tuple[str, ...]] = {}
@@ -182,7 +188,7 @@ class _TrialMachines(Simulator):
             return self._good_outcome(request, simulation, snapshot), ""
         except ProgramError as error:
             # The first failure of an arm other than the control ends the trial.
-            if request.run.variant.name != ONE_CPU:
+            if request.run.variant.name != self._control:
                 raise
             return None, str(error)
 
@@ -194,43 +200,32 @@ class _TrialMachines(Simulator):
         failure: str,
         duration: float,
     ) -> Row:
-        output = (outcome.output if outcome else None) or {}
-        # The runner is not a benchmark, and has no self-check.
-        of = {"benchmark": request.run.workload.benchmark, "threads": 0, "seed": 0, "check": "ok"}
-        outcome = replace(outcome, output={**output, **of}) if outcome else None
         row = super()._row(request, kernel, outcome, failure, duration)
-        row["argv"] = list(self._subject.argv)
         locks = self._locks(request.run, outcome) if outcome else ()
         figures = {metric.name: value(row, metric.name) for metric in SIMULATED if metric.latency}
         self.errors[request.key] = outcome.errors if outcome else ()
         self.timed[request.key] = Timed(request.run.variant.name, figures, {}, locks)
         if self._experiment.attribute and outcome:
             costs = read_costs(self._machine_directory(request) / vm.ATTRIBUTION)
-            run = AttributedRun(request.run.variant.name, costs, _maps(output))
+            run = AttributedRun(request.run.variant.name, costs, maps_of(outcome.output))
             self.attributed[request.key] = run
         return row
 
     def _locks(self, run: Run, outcome: vm.Outcome) -> tuple[Lock, ...]:
         """The futexes of a run. All that are not the program's are the server's, if it has one."""
         ours, names = self._symbols(run, outcome), {}
-        if server := self._subject.server:
+        if server := self._tried.server:
             maps = "\n".join((outcome.output or {}).get("server_maps", []))
             names = {False: (f"{server.name}: ", Symbols(parse_maps(maps), server))}
         return _locks(outcome.document or {}, {True: ("", ours), **names})
 
-    def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
-        return Symbols(parse_maps(_maps(outcome.output)), self._subject.path)
-
     def _words(self, run: Run, shown: bool = False) -> Sequence[str]:
-        return self._subject.job(QUANTA.index(run.machine.quantum) * LATER_NS, shown)
+        return self._tried.job(QUANTA.index(run.machine.quantum) * LATER_NS, shown)
 
     def _job(self, run: Run, argv: Sequence[str]) -> vm.Job:
-        job, given = super()._job(run, argv), self._subject.given
+        job, given = super()._job(run, argv), self._tried.given
         environment = {**job.environment, **dict(given.environment)}
         return replace(job, environment=environment, date=given.date)
-
-    def _programs(self, run: Run) -> Sequence[Path]:
-        return self._subject.binaries
 
     def _machine_directory(self, request: Request) -> Path:
         return self._directory / f"{request.run.variant.name}-{request.run.machine.quantum}"
@@ -239,12 +234,11 @@ class _TrialMachines(Simulator):
         self, request: Request, simulation: vm.Simulation, snapshot: Path
     ) -> vm.Outcome:
         """The outcome of a run that ended well."""
-        arm, path = request.run.variant, self._subject.path
+        arm, path = request.run.variant, self._tried.path
         directory = self._machine_directory(request)
         seconds = self._experiment.watchdogs.run
-        futexes: str = "own" if self._subject.marked else "next"
         try:
-            outcome = self._run_job(request, simulation, snapshot, futexes)
+            outcome = self._run_job(request, simulation, snapshot)
         except WatchdogError as error:
             raise ProgramError(f"{too_long(path, seconds, arm)}\n{error}") from error
         except GuestError as error:
@@ -252,14 +246,14 @@ class _TrialMachines(Simulator):
         everything = f"(logs: {directory})"
         if complaint := runners_words(outcome.exit_status, outcome.errors):
             raise FastError("\n".join([*last_lines(complaint), everything]))
-        if self._subject.given.ignore_status and outcome.output is not None:
+        if self._tried.given.ignore_status and outcome.output is not None:
             outcome = replace(outcome, exit_status=0)
         if outcome.exit_status:
             lines = how_it_failed(path, outcome.exit_status, arm, outcome.errors)
             # For the control only the first line is shown.
-            if arm.name != ONE_CPU:
+            if arm.name != self._control:
                 lines += end_of_output(self._output(request, simulation, snapshot))
-            lines += [self._subject.advice] if self._subject.advice else []
+            lines += [self._tried.advice] if self._tried.advice else []
             message = "\n".join([*lines, everything])
             raise ProgramError(f"{message}{self._out_of_memory(directory)}")
         if outcome.document is None or outcome.output is None:

@@ -17,6 +17,7 @@ from fastlab.base.model import (
     FastError,
     Kernel,
     Machine,
+    Recipe,
     Variant,
     Watchdogs,
     Workload,
@@ -39,6 +40,29 @@ ARMS: tuple[Variant, ...] = (
     *(Variant(name, KERNEL, name, KNOBS) for name in (BASELINE, *POLICIES)),
     Variant(ONE_CPU, KERNEL, BASELINE, KNOBS, cpus=1),
 )
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared: each other arm with the `baseline`, but for the `control`, which is only
+    shown. Kernels as an experiment has them. `words` say what the arms are, where their names do
+    not."""
+
+    arms: tuple[Variant, ...]
+    baseline: str
+    control: str = ""
+    series: str | None = None
+    kernels: tuple[Recipe, ...] = ()
+    words: str = ""
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        beside = (self.baseline, self.control)
+        return tuple(arm.name for arm in self.arms if arm.name not in beside)
+
+
+# Does FAST help?
+FAST = Question(ARMS, BASELINE, ONE_CPU)
 # Percent of the time: a smaller difference is not relevant, unless the user says otherwise.
 RELEVANT_PCT = 2.0
 # A busy host boots slowly.
@@ -50,9 +74,9 @@ LINE = 200
 
 @dataclass(frozen=True)
 class TrialRequest:
-    """A command line, its directory and its time limit. `more`, `machine` and `attribute` (count by
-    instruction) apply to the simulation. A change of the time below `relevant_pct` is not
-    relevant."""
+    """A command line, its directory and its time limit, and the arms to run it in. `more`,
+    `machine` and `attribute` (count by instruction) apply to the simulation. A change of the time
+    below `relevant_pct` is not relevant."""
 
     argv: tuple[str, ...]
     directory: Path
@@ -63,6 +87,7 @@ class TrialRequest:
     attribute: bool = False
     relevant_pct: float = RELEVANT_PCT
     given: Given = field(default_factory=Given)
+    question: Question = FAST
 
 
 @dataclass(frozen=True)
@@ -113,7 +138,8 @@ class ErrorOutput:
 class Trial:
     """All runs of a program. `uncontrolled` says why there is no control on one CPU, or is "".
     `path` is the program's. `attributed` are the runs with attribution, if requested. `errors` is
-    None without error output."""
+    None without error output. `kernel` is the baseline's, and `kernels` of the simulation are by
+    arm."""
 
     request: TrialRequest
     kernel: Kernel
@@ -124,6 +150,7 @@ class Trial:
     path: Path = Path()
     attributed: tuple[AttributedRun, ...] = ()
     errors: ErrorOutput | None = None
+    kernels: Mapping[str, Kernel] = field(default_factory=dict)
 
     @property
     def simulated(self) -> bool:
@@ -135,8 +162,24 @@ class Trial:
         return sorted(own, key=lambda row: row["machine"].get("quantum", 0))
 
     def locks(self) -> list[Lock]:
-        """The locks of all runs without FAST."""
-        return [lock for timed in self.timed if timed.arm == BASELINE for lock in timed.locks]
+        """The locks of all runs of the baseline."""
+        return [lock for timed in self.timed if timed.arm == self.baseline for lock in timed.locks]
+
+    @property
+    def baseline(self) -> str:
+        return self.request.question.baseline
+
+    @property
+    def control(self) -> str:
+        return self.request.question.control
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        return self.request.question.compared
+
+    def has_policy(self, arm: str) -> bool:
+        """Does FAST act in this arm?"""
+        return any(one.policy != "off" for one in self.request.question.arms if one.name == arm)
 
 
 class ProgramError(FastError):
@@ -150,13 +193,13 @@ def experiment(
     machines: Iterable[tuple[Machine, Axes]],
 ) -> Experiment:
     """The experiment of this program alone. It has no number of threads and no seed."""
-    workload = Workload(path.name, 0)
+    workload = Workload(path.name, 0, command=request.argv)
     return Experiment(
         name=path.name,
         series="",
         machine=request.machine,
         variants=tuple(arms),
-        baseline=BASELINE,
+        baseline=request.question.baseline,
         workloads=(workload,),
         seeds=(0,),
         watchdogs=Watchdogs(boot=BOOT_SECONDS, run=request.seconds),
@@ -168,7 +211,7 @@ def experiment(
 def too_long(path: Path, seconds: float, arm: Variant) -> str:
     """The message for a run that the watchdog ended."""
     return (
-        f"{path} took longer than {seconds:g} s with policy {_words(arm)}; it hangs, or needs a "
+        f"{path} took longer than {seconds:g} s {_words(arm)}; it hangs, or needs a "
         "smaller task or more time (--timeout)"
     )
 
@@ -176,7 +219,7 @@ def too_long(path: Path, seconds: float, arm: Variant) -> str:
 def how_it_failed(path: Path, status: int, arm: Variant, errors: Sequence[str]) -> list[str]:
     """The message for a run with this status, with its last lines of error output."""
     words = last_lines(errors) or ["(no error output)"]
-    return [f"{path} {_ending(status)} with policy {_words(arm)}", *words]
+    return [f"{path} {_ending(status)} {_words(arm)}", *words]
 
 
 def end_of_output(output: Sequence[str]) -> list[str]:
@@ -196,7 +239,8 @@ def error_output(runs: Sequence[Sequence[str]]) -> ErrorOutput | None:
 
 
 def _words(arm: Variant) -> str:
-    return arm.policy + (f" on {arm.cpus} CPU" if arm.cpus else "")
+    within = f"with policy {arm.policy}" if arm.kernel == KERNEL else f"in arm {arm.name}"
+    return within + (f" on {arm.cpus} CPU" if arm.cpus else "")
 
 
 def _ending(status: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Does FAST help this program? The verdict on a trial's runs, in words.
+"""Which arm is better for this program? The verdict on a trial's runs, in words.
 
 In the simulation a difference counts if every run of one arm is on the same side of every run of
 the other arm: it is then larger than the variation between runs. On a real machine a difference
@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Literal, cast
 
-from fastlab.base.metrics import HINTS, REAL, SIMULATED, Metric, improvement
+from fastlab.base.metrics import HINTS, NAMED, REAL, SIMULATED, Metric, improvement
 from fastlab.plan.paired_plan import BLOCK, PairedRow, first_reasons
 from fastlab.plan.rows import Row, fired
 from fastlab.plan.rows import value as figure
 from fastlab.report.tables import NOT_AVAILABLE, value
 from fastlab.statistics import calibration, significance
 from fastlab.trial.on_kernel import BLOCKS
-from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Trial
+from fastlab.trial.runs import Trial
 
 Kind = Literal["helps", "hurts", "no difference", "nothing to act on", "not available"]
 Direction = Literal["better", "worse", ""]
@@ -73,10 +73,11 @@ def metrics(trial: Trial) -> tuple[Metric, ...]:
     return tuple(metric for metric in (SIMULATED if trial.simulated else REAL) if metric.words)
 
 
-def changes(trial: Trial, arm: str, beside: str = BASELINE) -> dict[str, Change]:
-    """Every metric of an arm compared with another arm; None for an arm that was not run."""
+def changes(trial: Trial, arm: str, beside: str = "") -> dict[str, Change]:
+    """Every metric of an arm compared with another arm, or with the baseline; None for an arm that
+    was not run."""
     if trial.simulated:
-        off, on = trial.of_arm(beside), trial.of_arm(arm)
+        off, on = trial.of_arm(beside or trial.baseline), trial.of_arm(arm)
         return {metric.name: _separated(metric, off, on) for metric in metrics(trial)}
     return _tested(trial, arm)
 
@@ -94,7 +95,7 @@ def _separated(metric: Metric, off: Sequence[Row], on: Sequence[Row]) -> Change:
     gains = [improvement(*pair, metric.better) for pair in zip(before, after, strict=True)]
     known = [gain for gain in gains if gain is not None]
     if len(known) < len(gains):
-        return Change(*means, side=side, reason="in some run without FAST it was 0")
+        return Change(*means, side=side, reason="in some run of the baseline it was 0")
     return Change(*means, median(known), min(known), max(known), side)
 
 
@@ -143,8 +144,49 @@ def _change(
 
 
 def judge(trial: Trial) -> list[TrialVerdict]:
-    """The answer for each policy."""
-    return [_judge(trial, policy) for policy in POLICIES]
+    """The answer for each arm that is compared."""
+    return [
+        _judge(trial, arm) if trial.has_policy(arm) else _compare(trial, arm)
+        for arm in trial.compared
+    ]
+
+
+def _compare(trial: Trial, arm: str) -> TrialVerdict:
+    """The answer for an arm beside the baseline."""
+    time, beside = changes(trial, arm)[TIME], trial.baseline
+    if time.middle is None:
+        sentence = f"What {arm} changes of this program's time is not available: {time.reason}."
+        return TrialVerdict(arm, "not available", f"{sentence} Run it again.")
+    kind: Kind = "no difference"
+    if not time.side:
+        size = size_of(_negative(time), trial, plus="+")
+        sentence = f"{arm} takes the time of {beside}, within run-to-run variation ({size})"
+    elif time.side == "better":
+        sentence = f"{arm} takes {size_of(time, trial)} less time than {beside}"
+    else:
+        sentence = f"{arm} takes {size_of(_negative(time), trial)} more time than {beside}"
+    if time.side and _is_small(time, trial):
+        sentence += f" (in the median below {trial.request.relevant_pct:g} %)"
+    elif time.side:
+        kind = "helps" if time.side == "better" else "hurts"
+    return TrialVerdict(arm, kind, ", ".join([sentence, *_beside_time(trial, arm)]) + ".")
+
+
+def _beside_time(trial: Trial, arm: str) -> Iterator[str]:
+    """Misses and late wake-ups, where every run of one arm is on the same side of the other's."""
+    rows = trial.of_arm(trial.baseline), trial.of_arm(arm)
+    misses, wakeup = (_separated(NAMED[name], *rows) for name in ("l3_misses", "wakeup_p99"))
+    if misses.side and misses.middle is not None:
+        than = "fewer" if misses.side == "better" else "more"
+        yield f"{abs(misses.middle):.0f} % {than} misses"
+    if wakeup.side and wakeup.middle is not None:
+        yield f"p99 wake-up {-wakeup.middle:+.0f} %"
+
+
+def gain(trial: Trial, arm: str) -> float:
+    """The improvement of the time in percent, as a limit takes it: 0 if there is none to tell."""
+    time = changes(trial, arm)[TIME]
+    return time.middle if time.side and time.middle is not None else 0.0
 
 
 def _judge(trial: Trial, policy: str) -> TrialVerdict:
@@ -213,7 +255,8 @@ def _evidence(change: Change) -> str:
 def remarks(trial: Trial, verdicts: Sequence[TrialVerdict]) -> list[str]:
     """Remarks on all policies together, a sentence each."""
     if trial.simulated:
-        return [*_one_cpu(trial, verdicts), *_left_alone(trial)]
+        words = [trial.request.question.words] if trial.request.question.words else []
+        return [*words, *_one_cpu(trial, verdicts), *_left_alone(trial)]
     # The reader must be able to tell a missing table from a program without hand-offs.
     unseen = any("handoff" in verdict.missing for verdict in trial.timed)
     return [NO_FLOOR, *([NO_LOCKS] if unseen else [])]
@@ -221,11 +264,13 @@ def remarks(trial: Trial, verdicts: Sequence[TrialVerdict]) -> list[str]:
 
 def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
     """The control on one CPU, if it beats both the baseline and a policy."""
-    time = changes(trial, ONE_CPU)[TIME]
+    if not trial.control:
+        return
+    time = changes(trial, trial.control)[TIME]
     beaten = [
         answer
         for answer in verdicts
-        if _faster(changes(trial, ONE_CPU, answer.policy)[TIME], trial)
+        if _faster(changes(trial, trial.control, answer.policy)[TIME], trial)
     ]
     if not _faster(time, trial) or not beaten:
         return
@@ -246,10 +291,10 @@ def _faster(time: Change, trial: Trial) -> bool:
 
 def _left_alone(trial: Trial) -> Iterator[str]:
     total = sum(lock.pi_unlocks or 0 for lock in trial.locks())
-    if total:
+    if total and any(map(trial.has_policy, trial.compared)):
         yield (
             "FAST does not act on locks with priority inheritance, which the kernel unlocked "
-            f"{value(total / len(trial.of_arm(BASELINE)))} times a run."
+            f"{value(total / len(trial.of_arm(trial.baseline)))} times a run."
         )
 
 

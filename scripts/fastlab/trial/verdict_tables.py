@@ -22,7 +22,7 @@ from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value, witho
 from fastlab.statistics import environment, paired
 from fastlab.statistics.lock_uses import MOST, lock_uses
 from fastlab.trial.on_kernel import BLOCKS
-from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, ErrorOutput, Lock, Trial
+from fastlab.trial.runs import BASELINE, ONE_CPU, ErrorOutput, Lock, Trial
 from fastlab.trial.verdict import (
     Change,
     Direction,
@@ -33,6 +33,8 @@ from fastlab.trial.verdict import (
     size_of,
 )
 
+# Of modelled time: what a program takes that does nothing.
+SHORT_NS = 2_000_000
 # Rows of the table of locks.
 SHOWN = 6
 TONES: dict[Direction, Tone] = {"better": "gain", "worse": "loss", "": ""}
@@ -40,15 +42,20 @@ TONES: dict[Direction, Tone] = {"better": "gain", "worse": "loss", "": ""}
 
 def tables(trial: Trial) -> list[Table]:
     """The tables for people."""
-    runs = sum(timed.arm == BASELINE for timed in trial.timed)
-    parts = [_metrics(trial), _mechanism(trial), _latencies(trial), *_locks(trial.locks(), runs)]
-    return [without_empty(table) for table in (*parts, *_lock_uses(trial))]
+    runs = sum(timed.arm == trial.baseline for timed in trial.timed)
+    parts = [
+        _metrics(trial),
+        _mechanism(trial),
+        _latencies(trial),
+        *_locks(trial.locks(), runs, trial.baseline),
+    ]
+    return [without_empty(table) for table in (*parts, *_lock_uses(trial)) if table.rows]
 
 
 def _metrics(trial: Trial) -> Table:
-    controls = [ONE_CPU] if trial.simulated else []
+    controls = [trial.control] if trial.simulated and trial.control else []
     beside = [changes(trial, name) for name in controls]
-    by_policy = [changes(trial, policy) for policy in POLICIES]
+    by_policy = [changes(trial, policy) for policy in trial.compared]
     rows = []
     for metric in metrics(trial):
         policies = [changed[metric.name] for changed in by_policy]
@@ -63,8 +70,8 @@ def _metrics(trial: Trial) -> Table:
     marked = "its region of interest" if trial.marked else "the whole program"
     columns = [
         "",
-        BASELINE,
-        *(name for policy_changes in POLICIES for name in (policy_changes, "improvement")),
+        trial.baseline,
+        *(name for policy_changes in trial.compared for name in (policy_changes, "improvement")),
         *controls,
     ]
     return Table(
@@ -90,11 +97,11 @@ def _machine(trial: Trial) -> str:
 
 
 def _simulated_note(trial: Trial) -> str:
+    control = f"{trial.control}: without FAST, on one of the CPUs. " if trial.control else ""
     note = (
-        f"Means of {len(trial.of_arm(BASELINE))} runs, which begin at different times; the "
-        f"improvement is the range over the runs. Time is modelled. {ONE_CPU}: without FAST, on "
-        "one of the CPUs. Coloured: every run is on the same side of every run of "
-        f"{BASELINE}."
+        f"Means of {len(trial.of_arm(trial.baseline))} runs, which begin at different times; the "
+        f"improvement is the range over the runs. Time is modelled. {control}Coloured: every run "
+        f"is on the same side of every run of {trial.baseline}."
     )
     if trial.uncontrolled:
         note += f" {NOT_AVAILABLE}, not available: {trial.uncontrolled.splitlines()[0]}."
@@ -124,7 +131,8 @@ def _mean(number: float | None, scale: float) -> Cell:
 def _mechanism(trial: Trial) -> Table:
     """The kernel's counts of its decisions under each policy."""
     counted = {
-        change: [row["mechanism"] or {} for row in trial.of_arm(change)] for change in POLICIES
+        change: [row["mechanism"] or {} for row in trial.of_arm(change)]
+        for change in filter(trial.has_policy, trial.compared)
     }
     rows = [
         [
@@ -138,11 +146,11 @@ def _mechanism(trial: Trial) -> Table:
 
 def _latencies(trial: Trial) -> Table:
     """The latencies of each arm's runs, without a verdict."""
-    arms = {timed.arm for timed in trial.timed} | ({ONE_CPU} if trial.uncontrolled else set())
+    arms = {timed.arm for timed in trial.timed} | ({trial.control} if trial.uncontrolled else set())
     shown = [(latency, name) for latency in LATENCIES for name in SHOWN_PERCENTILES]
     rows = [
         [Cell(arm), *(Cell(_range(trial, arm, latency, name)) for latency, name in shown)]
-        for arm in (arm for arm in (BASELINE, *POLICIES, ONE_CPU) if arm in arms)
+        for arm in (arm for arm in (trial.baseline, *trial.compared, trial.control) if arm in arms)
     ]
     columns = [f"{LATENCIES[latency]}, {SHOWN_PERCENTILES[name]}" for latency, name in shown]
     time = "modelled time" if trial.simulated else "time, of separate runs without a test"
@@ -177,15 +185,15 @@ def _why_missing(trial: Trial) -> str:
     return text
 
 
-def _locks(locks: Iterable[Lock], runs: int) -> list[Table]:
-    """The locks that cause the hand-offs of `runs` runs without FAST, the most important first; no
-    table without hand-offs."""
+def _locks(locks: Iterable[Lock], runs: int, baseline: str) -> list[Table]:
+    """The locks that cause the hand-offs of the baseline's `runs` runs, the most important first;
+    no table without hand-offs."""
     sums = sorted(filter(_weight, sum_locks(locks)), key=_weight, reverse=True)
     total = sum(lock.handoffs for lock in sums)
     if not sums:
         return []
     shown = sums[:SHOWN]
-    columns = ["hand-offs come from", "address", f"per run ({BASELINE})", "share", ""]
+    columns = ["hand-offs come from", "address", f"per run ({baseline})", "share", ""]
     rows = [
         [
             Cell(lock.name, short=short(lock.name)),
@@ -204,8 +212,8 @@ def _locks(locks: Iterable[Lock], runs: int) -> list[Table]:
 def _lock_uses(trial: Trial) -> list[Table]:
     """The program's locks under each policy; nothing on a real machine, and for a program without
     hand-offs."""
-    arms = {arm: trial.of_arm(arm) for arm in (BASELINE, *POLICIES)}
-    uses = list(lock_uses(Place("", 0, ()), BASELINE, arms))
+    arms = {arm: trial.of_arm(arm) for arm in (trial.baseline, *trial.compared)}
+    uses = list(lock_uses(Place("", 0, ()), trial.baseline, arms))
     return lock_tables.of_program(uses, f"The {MOST} locks with most hand-offs.") if uses else []
 
 
@@ -246,13 +254,24 @@ def doubts(trial: Trial) -> list[str]:
     """What makes the numbers doubtful, a sentence each, with the program's error output."""
     sentences = [_wrote(trial.request.argv[0], trial.errors)] if trial.errors else []
     if trial.simulated:
-        return sentences
+        return [*sentences, *_short(trial)]
     rows = cast(Sequence[PairedRow], trial.rows)
     return [
         *sentences,
         *environment.doubts([from_record(row["circumstances"]) for row in rows]),
         *paired.company(rows),
         "FAST's counters cover the whole machine, hand-offs of other programs included.",
+    ]
+
+
+def _short(trial: Trial) -> list[str]:
+    """A program that ends at once has done little but begin."""
+    longest = max((row["elapsed_ns"] or 0 for row in trial.of_arm(trial.baseline)), default=0)
+    if longest >= SHORT_NS:
+        return []
+    return [
+        f"{trial.request.argv[0]} ends after {value(longest / 1e6)} ms: most of that is its start. "
+        "Give it more to do"
     ]
 
 
@@ -274,10 +293,11 @@ def document(trial: Trial, verdicts: Sequence[TrialVerdict]) -> dict[str, Any]:
         "backend": trial.request.backend,
         **machine,
         "kernel": kernel_id(trial.kernel),
+        "kernels": {arm: kernel_id(kernel) for arm, kernel in trial.kernels.items()},
         "marked": trial.marked,
         "relevant_pct": trial.request.relevant_pct,
         "uncontrolled": trial.uncontrolled,
-        "baseline": BASELINE,
+        "baseline": trial.baseline,
         "verdicts": [
             {
                 **asdict(answer),
