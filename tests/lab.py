@@ -28,19 +28,24 @@ SHARED_FRAGMENTS = ("kunit",)
 
 
 @cache
-def kernel(variant: str, *fragments: str) -> Kernel:
-    """The kernel as the tree has it now: reused, or built."""
-    request = kernels.BuildRequest(variants=(variant,), fragments=fragments)
+def kernel(variant: str, *fragments: str, series: str | None = None) -> Kernel:
+    """The kernel as the tree has it now: reused, or built. Of the primary series if none is
+    named."""
+    request = kernels.BuildRequest(series, (variant,), fragments=fragments)
     return kernels.build(request, PlainReporter(io.StringIO()))[0]
 
 
 @cache
 def pristine() -> Path:
-    """The unpacked source of the kernels, unpatched; only to be read."""
+    """The unpacked source of the primary series, unpatched; only to be read."""
     primary = load_catalogue(PROJECT).pick_series(None)
+    return unpacked(primary.origin, primary.name)
+
+
+def unpacked(origin: sources.Origin, series: str) -> Path:
     reporter = PlainReporter(io.StringIO())
-    source = sources.locate(primary.origin, primary.name, None, cache_dir(), reporter)
-    return sources.unpack(source, primary.name, cache_dir(), reporter)
+    source = sources.locate(origin, series, None, cache_dir(), reporter)
+    return sources.unpack(source, series, cache_dir(), reporter)
 
 
 def series_folder() -> Path:

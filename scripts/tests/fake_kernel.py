@@ -102,9 +102,11 @@ CATALOGUE = """
 primary = true
 debian_package = "linux-source-6.12"
 debian_tarball = "{tarball}"
+debian_suite = ""
 url = "{url}"
 sha256 = "{sha256}"
 objects = 3
+fragments = []
 [variants.baseline]
 patches = []
 fragments = ["base"]

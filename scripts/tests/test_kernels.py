@@ -72,10 +72,34 @@ def test_a_variant_has_the_patches_that_it_lists(lab: Lab) -> None:
         assert (source / "kernel/fast.c").is_file() == fast
 
 
-def test_patches_that_are_not_there_are_named(lab: Lab) -> None:
+def test_a_series_without_the_patches_of_a_variant_does_not_have_it(lab: Lab) -> None:
     path = lab.fragments / "kernels.toml"
     path.write_text(path.read_text().replace("patches = []", 'patches = ["none"]'))
-    assert "Kbuild/patches/6.12/none/series is missing" in lab.error("baseline")
+    said = lab.error("baseline")
+    assert "series 6.12 has no variant 'baseline': there is no " in said
+    assert "/Kbuild/patches/6.12/none/series, which would list its patches" in said
+    assert said.endswith("; its variants: fast")
+    assert [kernel.variant for kernel in lab.build()] == ["fast"]
+    heard = Heard()
+    kernels.list_kernels(lab.places, heard)
+    assert "6.12 fast" in heard.said and "6.12 baseline" not in heard.said
+    (lab.patches / "series").unlink()
+    assert lab.error("fast").endswith("its variants: none")
+
+
+def test_fragments_of_a_series_win_over_those_of_a_variant(lab: Lab) -> None:
+    before = lab.build("fast")[0].id
+    path = lab.fragments / "kernels.toml"
+    path.write_text(path.read_text().replace("fragments = []", 'fragments = ["series"]'))
+    (lab.fragments / "series.config").write_text("# CONFIG_FUTEX is not set\nCONFIG_TINY=y\n")
+    (kernel,) = lab.build("fast")
+    assert kernel.id != before
+    config = kconfig.read(Path(kernel.vmlinux).with_name(".config"))
+    assert (config["FUTEX"], config["TINY"], config["SCHED_FAST"]) == ("n", "y", "y")
+    # And those that are asked for win over both.
+    (lab.fragments / "debug-locking.config").write_text("CONFIG_FUTEX=y\n")
+    (kernel,) = lab.build("fast", fragments=("debug-locking",))
+    assert kconfig.read(Path(kernel.vmlinux).with_name(".config"))["FUTEX"] == "y"
 
 
 def new_source(lab: Lab) -> None:
@@ -282,11 +306,12 @@ def test_the_projects_own_catalogue_and_fragments_are_well_formed() -> None:
     project = Places().project
     catalogue = load_catalogue(project)
     assert catalogue.pick_series(None).name == "6.12"
-    for series in catalogue.series:
-        for entry in catalogue.variants.values():
+    for series in catalogue.series.values():
+        for entry in catalogue.pick_variants(series, ()):
             for name in entry.patches:
-                assert patches.read_series(patch_folder(project, series, name))
-    names = {name for entry in catalogue.variants.values() for name in entry.fragments}
+                assert patches.read_series(patch_folder(project, series.name, name))
+    entries = (*catalogue.variants.values(), *catalogue.series.values())
+    names = {name for entry in entries for name in entry.fragments}
     for name in {*names, "debug-locking", "debug-kcsan", "shell", "release", "deb"}:
         assert kconfig.read(project / f"Kbuild/{name}.config")
 
@@ -298,6 +323,8 @@ def test_the_projects_own_catalogue_and_fragments_are_well_formed() -> None:
         ("primary = true", "primary = false", "exactly one series must be primary"),
         ("objects = 3", 'objects = "many"', "invalid literal"),
         ("objects = 3", "objects =", "Invalid value"),
+        ('debian_suite = ""', "", "the key 'debian_suite' is missing"),
+        ("fragments = []", 'fragments = "base"', "fragments must be a list of names"),
         ("patches = []", "patches = true", "patches must be a list of names"),
         ("patches = []", "patches = [1]", "patches must be a list of names"),
         ("patches = []", "", "the key 'patches' is missing"),

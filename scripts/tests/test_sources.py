@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def cache(tmp_path: Path) -> Path:
 
 def origin(tarball: Path, *, sha256: str | None = None, debian: Path = Path("/none")) -> Origin:
     real = hashlib.sha256(tarball.read_bytes()).hexdigest()
-    return Origin("linux-source-6.12", debian, f"file://{tarball}", sha256 or real)
+    return Origin("linux-source-6.12", debian, "", f"file://{tarball}", sha256 or real)
 
 
 def test_debians_tarball_comes_first(tarball: Path, cache: Path) -> None:
@@ -62,6 +63,13 @@ def test_an_unreachable_server_names_the_other_ways(tarball: Path, cache: Path) 
     tarball.unlink()
     with pytest.raises(FastError, match=r"cannot be downloaded .*linux-source-6\.12.*--source"):
         sources.locate(where, "6.12", None, cache, Heard())
+
+
+def test_without_a_hash_nothing_is_downloaded(tarball: Path, cache: Path) -> None:
+    where = replace(origin(tarball), sha256="")
+    with pytest.raises(FastError, match=r"/none is not there .*no SHA-256 of file://.*--source"):
+        sources.locate(where, "6.12", None, cache, Heard())
+    assert [one.suffix for one in (cache / "downloads").iterdir()] == [".lock"] * 2
 
 
 def test_a_tarball_is_unpacked_once(tarball: Path, cache: Path) -> None:
@@ -153,7 +161,7 @@ def test_an_interrupted_download_leaves_nothing(
     monkeypatch.setattr(Heard, "advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         sources.locate(origin(tarball), "6.12", None, cache, Heard())
-    assert [one.suffix for one in (cache / "downloads").iterdir()] == [".lock"]
+    assert [one.suffix for one in (cache / "downloads").iterdir()] == [".lock"] * 2
 
 
 def test_a_directory_that_is_no_kernel(tmp_path: Path, cache: Path) -> None:

@@ -22,8 +22,7 @@ def check_results(directory: Path, experiment: Experiment, backend: str) -> None
     catalogue = load_catalogue(project())
     own = {recipe.name for recipe in experiment.kernels}
     if names := [name for name in kernels_of(experiment) if name not in own]:
-        catalogue.pick_series(experiment.series)
-        catalogue.pick_variants(names)
+        catalogue.pick_variants(catalogue.pick_series(experiment.series), names)
     check_directory(directory)
     rows = directory / "runs.jsonl"
     if rows.exists():

@@ -18,12 +18,16 @@ SERIES = "series"
 
 @dataclass(frozen=True)
 class SeriesEntry:
-    """A kernel series of kernels.toml; `objects` is about how many objects a build compiles."""
+    """A kernel series of kernels.toml; `objects` is about how many objects a build compiles.
+
+    `fragments` are merged after those of a variant: what is otherwise in this series.
+    """
 
     name: str
     primary: bool
     origin: Origin
     objects: int
+    fragments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,9 @@ class VariantEntry:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """kernels.toml."""
+    """kernels.toml of a project."""
 
+    project: Path
     series: Mapping[str, SeriesEntry]
     variants: Mapping[str, VariantEntry]
 
@@ -53,9 +58,27 @@ class Catalogue:
             return next(entry for entry in self.series.values() if entry.primary)
         return pick(self.series, name, "kernel series")
 
-    def pick_variants(self, names: Sequence[str]) -> list[VariantEntry]:
-        """The named variants, or all."""
-        return [pick(self.variants, name, "variant") for name in names or self.variants]
+    def pick_variants(self, series: SeriesEntry, names: Sequence[str]) -> list[VariantEntry]:
+        """The named variants, or all that the series has.
+
+        A series has a variant if it has the variant's patches.
+        """
+        there = [one for one in self.variants.values() if not self._lacking(series, one)]
+        if not names:
+            return there
+        picked = [pick(self.variants, name, "variant") for name in names]
+        for variant in picked:
+            for folder in self._lacking(series, variant):
+                has = ", ".join(one.name for one in there) or "none"
+                raise FastError(
+                    f"series {series.name} has no variant {variant.name!r}: there is no "
+                    f"{folder / 'series'}, which would list its patches; its variants: {has}"
+                )
+        return picked
+
+    def _lacking(self, series: SeriesEntry, variant: VariantEntry) -> list[Path]:
+        folders = (patch_folder(self.project, series.name, name) for name in variant.patches)
+        return [folder for folder in folders if not (folder / "series").is_file()]
 
 
 def load_catalogue(project: Path) -> Catalogue:
@@ -72,10 +95,12 @@ def load_catalogue(project: Path) -> Catalogue:
                 Origin(
                     debian_package=str(entry["debian_package"]),
                     debian_tarball=Path(entry["debian_tarball"]),
+                    debian_suite=str(entry["debian_suite"]),
                     url=str(entry["url"]),
                     sha256=str(entry["sha256"]),
                 ),
                 int(entry["objects"]),
+                _names(entry, "fragments"),
             )
             for name, entry in table["series"].items()
         }
@@ -89,7 +114,7 @@ def load_catalogue(project: Path) -> Catalogue:
         raise FastError(f"{path}: {error}") from error
     if sum(entry.primary for entry in series.values()) != 1:
         raise FastError(f"{path}: exactly one series must be primary")
-    return Catalogue(series, variants)
+    return Catalogue(project, series, variants)
 
 
 def patch_folder(project: Path, series: str, name: str) -> Path:

@@ -116,7 +116,7 @@ def build(request: BuildRequest, reporter: Reporter) -> tuple[Kernel, ...]:
         of_names: dict[str, Ingredients] = {}
         if names or not own:
             series = catalogue.pick_series(request.series)
-            variants = catalogue.pick_variants(names)
+            variants = catalogue.pick_variants(series, names)
             given = (request.source, places.cache, reporter)
             source = sources.locate(series.origin, series.name, *given)
             of_names = {
@@ -188,10 +188,11 @@ def list_kernels(places: Places, reporter: Reporter) -> None:
     """Say every series and variant, and the finished kernels of each with their directories."""
     catalogue = load_catalogue(places.project)
     builds = built(places.cache)
-    for series in catalogue.series:
-        for variant in catalogue.variants:
-            reporter.say(f"{series} {variant}")
-            of_it = [b for b in builds if (b.kernel.series, b.kernel.variant) == (series, variant)]
+    for series in catalogue.series.values():
+        for variant in catalogue.pick_variants(series, ()):
+            named = (series.name, variant.name)
+            reporter.say(" ".join(named))
+            of_it = [b for b in builds if (b.kernel.series, b.kernel.variant) == named]
             for finished in of_it:
                 extra = f" with {', '.join(finished.fragments)}" if finished.fragments else ""
                 reporter.say(f"  Linux {finished.version}{extra}: {finished.directory}")

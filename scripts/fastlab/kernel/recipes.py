@@ -53,7 +53,7 @@ def of_variant(
         series,
         variant.name,
         patch_files(project, series.name, variant.patches),
-        fragment_files(project, (*variant.fragments, *extra)),
+        fragment_files(project, (*variant.fragments, *series.fragments, *extra)),
         source,
         extra,
     )
@@ -76,7 +76,7 @@ def of_recipe(
         files = patch_files(project, series.name, base.patches)
         for given in recipe.patches:
             files += _patches(project, series.name, given, directory)
-        fragments = fragment_files(project, (*base.fragments, *extra))
+        fragments = fragment_files(project, (*base.fragments, *series.fragments, *extra))
         named = [given for given in recipe.config if not _LINE.fullmatch(given)]
         fragments += [_fragment(project, given, directory) for given in named]
         name = "+".join((f"{series.name}-own-{recipe.name}", *extra))

@@ -22,14 +22,19 @@ from fastlab.base.cache import full_disk, locked, mark_used
 from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
+from fastlab.kernel import debian_package
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the source of a series comes from when the user gives none."""
+    """Where the source of a series comes from when the user gives none.
+
+    Without `debian_suite` the package is not fetched, without `sha256` nothing of `url` is.
+    """
 
     debian_package: str
     debian_tarball: Path
+    debian_suite: str
     url: str
     sha256: str
 
@@ -45,7 +50,8 @@ class Source:
 def locate(
     origin: Origin, series: str, given: Path | None, cache: Path, reporter: Reporter
 ) -> Source:
-    """The user's own source, else Debian's installed tarball, else kernel.org's, downloaded.
+    """The user's own source; else Debian's installed tarball; else the same from Debian's package,
+    which apt fetches; else kernel.org's.
 
     One that the user gives has to be of the series. Its Makefile tells, before all of it is read or
     unpacked.
@@ -62,16 +68,23 @@ def locate(
         raise FastError(f"{given}: there is no kernel source, neither a directory nor a tarball")
     if origin.debian_tarball.is_file():
         return Source(origin.debian_tarball, _file_digest(origin.debian_tarball))
-    tarball = cache / "downloads" / origin.url.rpartition("/")[2]
-    with locked(tarball.with_name(f"{tarball.name}.lock"), reporter):
-        if not tarball.is_file():
-            reporter.say(
-                f"{origin.debian_tarball} is not there (Debian package {origin.debian_package}): "
-                f"downloading {origin.url}"
-            )
-            _download(origin, tarball, reporter)
-        mark_used(tarball)
-        return Source(tarball, origin.sha256)
+    fetched = cache / "downloads" / origin.debian_tarball.name
+    released = cache / "downloads" / origin.url.rpartition("/")[2]
+    why = f"{origin.debian_tarball} is not there (Debian package {origin.debian_package})"
+    with locked(fetched.with_name(f"{fetched.name}.lock"), reporter):
+        if origin.debian_suite and not fetched.is_file() and not released.is_file():
+            try:
+                _fetch(origin, fetched, reporter)
+            except FastError as error:
+                why = f"{why}; {error}"
+        if fetched.is_file():
+            mark_used(fetched)
+            return Source(fetched, _file_digest(fetched))
+    with locked(released.with_name(f"{released.name}.lock"), reporter):
+        if not released.is_file():
+            _download(origin, released, why, reporter)
+        mark_used(released)
+        return Source(released, origin.sha256)
 
 
 def unpack(source: Source, series: str, cache: Path, reporter: Reporter) -> Path:
@@ -271,12 +284,32 @@ def _tar(tarball: Path, cache: Path, *words: str) -> str:
     return answer.stdout
 
 
-def _download(origin: Origin, tarball: Path, reporter: Reporter) -> None:
-    """Fetch kernel.org's tarball; it gets its name only once its hash is right."""
+def _fetch(origin: Origin, tarball: Path, reporter: Reporter) -> None:
+    """Debian's tarball, from the package of its suite."""
+    partial = tarball.with_name(f"{tarball.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    with _nothing_left(partial):
+        file = debian_package.fetch(
+            origin.debian_package, origin.debian_suite, origin.debian_tarball, partial, reporter
+        )
+        file.rename(tarball)
+    shutil.rmtree(partial)
+
+
+def _download(origin: Origin, tarball: Path, why: str, reporter: Reporter) -> None:
+    """Fetch kernel.org's tarball; it gets its name only once its hash is right. `why` says why
+    Debian's is not taken."""
     advice = (
         f"install the Debian package {origin.debian_package} (apt-get install "
         f"{origin.debian_package}), or give a source with --source"
     )
+    if not origin.sha256:
+        raise FastError(
+            f"{why}; and Kbuild/kernels.toml has no SHA-256 of {origin.url}, without which nothing "
+            f"of it is taken: {advice}"
+        )
+    reporter.say(f"{why}: downloading {origin.url}")
     partial = tarball.with_name(f"{tarball.name}.partial")
     digest = hashlib.sha256()
     task = f"downloading {tarball.name} (MiB)"

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from fastlab.base import tools
 from fastlab.base.fast_command import fast_command
+from fastlab.base.lookup import pick
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.progress import Reporter
 from fastlab.base.project import python_package, work_dir
@@ -72,7 +73,8 @@ def run(request: ShellRequest, reporter: Reporter) -> int:
         )
     virtme = find_virtme()
     tools.require_all(TOOLS)
-    (variant,) = load_catalogue(request.places.project).pick_variants((request.variant,))
+    variants = load_catalogue(request.places.project).variants
+    variant = pick(variants, request.variant, "variant")
     (kernel,) = kernels.build(
         kernels.BuildRequest(
             request.series, (variant.name,), fragments=fragments(variant), places=request.places
