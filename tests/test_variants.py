@@ -54,7 +54,7 @@ def test_the_fragments_of_a_series_are_met(series: SeriesEntry, tmp_path: Path) 
     (tmp_path / "source").symlink_to(source(series))
     tree = Tree(tmp_path)
     kbuild.prepare(tree)
-    names = ("base", "sched-ext", *series.fragments)
+    names = ("base", "scx", *series.fragments)
     fragments = [PROJECT / f"Kbuild/{name}.config" for name in names]
     config = kbuild.configure(tree, fragments, cache_dir())
     assert config["SCHED_CLASS_EXT"] == "y"
