@@ -36,7 +36,8 @@ def list_runs(experiment: Experiment) -> int:
     runs = plan(experiment)
     for run in runs:
         print(f"{run.variant.name}: {shlex.join(workload_argv(run.workload, run.seed))}")
-    print(f"{len(runs)} runs, kernels {experiment.series}: {', '.join(kernels_of(experiment))}")
+    series = f" {experiment.series}" if experiment.series else ""
+    print(f"{len(runs)} runs, kernels{series}: {', '.join(kernels_of(experiment))}")
     return OK
 
 
