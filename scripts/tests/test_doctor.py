@@ -19,7 +19,7 @@ from fastlab.base.model import FastError, Kernel
 from fastlab.base.project import PROJECT
 from fastlab.cli import main
 from fastlab.guest import kvm
-from fastlab.kernel import kernels
+from fastlab.kernel import kernels, sched_ext
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     monkeypatch.setattr(tools, "require_qemu", lambda: tools.Qemu(Path("/bin/true"), 4))
     monkeypatch.setattr(tools, "version", lambda path: b"QEMU 10\nCopyright\n")
     monkeypatch.setattr(kvm, "DEVICE", tmp_path / "kvm")
+    monkeypatch.setattr(sched_ext, "find_clang", lambda: Path("/bin/clang-19"))
     script = tmp_path / "scripts/install-deps"
     script.parent.mkdir()
     script.write_text("#!/bin/sh\nexit 0\n")
@@ -48,6 +49,17 @@ def states(found: dict[str, readiness.Examined]) -> dict[str, str]:
     return {name: one.state for name, one in found.items()}
 
 
+def test_what_builds_no_scheduler_is_no_failure(
+    tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_old() -> Path:
+        raise FastError("scx_simple needs clang 17 or newer")
+
+    monkeypatch.setattr(sched_ext, "find_clang", too_old)
+    one = examine(tmp_path, machine)["sched_ext"]
+    assert one == readiness.Examined("sched_ext", "note", "scx_simple needs clang 17 or newer")
+
+
 def test_all_that_is_needed_is_there(tmp_path: Path, machine: FakeMachine) -> None:
     found = examine(tmp_path, machine)
     assert "missing" not in states(found).values()
@@ -56,6 +68,7 @@ def test_all_that_is_needed_is_there(tmp_path: Path, machine: FakeMachine) -> No
         "kernels", "note", "none is built yet; what needs one builds it"
     )
     assert "the simulation does not need it" in found["KVM"].text
+    assert found["sched_ext"] == readiness.Examined("sched_ext", "ok", "/bin/clang-19")
 
 
 def test_a_cache_that_is_only_read_is_said(

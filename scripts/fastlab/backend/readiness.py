@@ -24,7 +24,7 @@ from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 from fastlab.base.project import is_installed, work_dir
 from fastlab.guest import initramfs, kvm
-from fastlab.kernel import kernels
+from fastlab.kernel import kernels, sched_ext
 
 # ok: available. missing: most commands need it. note: some commands work without it.
 State = Literal["ok", "missing", "note"]
@@ -53,6 +53,7 @@ def examine(project: Path, reporter: Reporter, root: Path = Path("/")) -> Iterat
     built = kernels.built(cache_dir())
     yield _programs(project)
     yield _kernels(built)
+    yield _sched_ext()
     yield _kvm(project, built, reporter, root)
     yield _pmu(root)
     yield _running(root)
@@ -130,6 +131,14 @@ def _kernels(built: list[kernels.Build]) -> Examined:
     if built:
         return Examined("kernels", "ok", f"{len(built)} are built in {cache_dir()}")
     return Examined("kernels", "note", "none is built yet; what needs one builds it")
+
+
+def _sched_ext() -> Examined:
+    """What the kernel's own sched_ext schedulers are compiled with."""
+    try:
+        return Examined("sched_ext", "ok", str(sched_ext.find_clang()))
+    except FastError as error:
+        return Examined("sched_ext", "note", str(error))
 
 
 def _kvm(project: Path, built: list[kernels.Build], reporter: Reporter, root: Path) -> Examined:

@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = {
     "builds": "kernels",
     "machines": "saved machines",
     "try": "saved machines of programs",
+    "schedulers": "sched_ext schedulers",
     "downloads": "downloads",
     "sources": "kernel sources",
     "trees": "kernels under construction",
@@ -30,7 +31,7 @@ KINDS: Mapping[str, str] = {
     "venv": "Python packages of an installed fast",
 }
 # Kinds whose entries have checksums. Files of the other kinds are replaced as a whole.
-SEALED = ("builds", "machines", "try")
+SEALED = ("builds", "machines", "try", "schedulers")
 DAY = 24 * 3600
 # Bytes in a block of stat().
 BLOCK = 512

@@ -94,14 +94,23 @@ def make(
     `on_object` is called with the name of each object when its compilation begins. A failed make
     is a FastError with the first error of the log. An interrupt waits for make to tidy up.
     """
-    compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
-    command = [
-        *("make", "-C", str(tree.source), f"O={tree.objects}", f"-j{len(os.sched_getaffinity(0))}"),
-        # An empty LOCALVERSION keeps git's state out of the release.
-        *(f"CC={compiler}", f"HOSTCC={compiler}", "LOCALVERSION="),
-        *words,
-    ]
+    # An empty LOCALVERSION keeps git's state out of the release.
+    command = [*_in(tree.source, tree), "LOCALVERSION=", *words]
     _run(tree, command, cache, environment, on_object)
+
+
+def make_tool(tree: Tree, directory: Path, *words: str, cache: Path) -> None:
+    """As make(), in a directory of the kernel's tools, which is only read."""
+    _run(tree, [*_in(directory, tree), *words], cache, REPRODUCIBLE, lambda name: None)
+
+
+def _in(directory: Path, tree: Tree) -> list[str]:
+    """make there, with the objects in the tree."""
+    compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
+    return [
+        *("make", "-C", str(directory), f"O={tree.objects}", f"-j{len(os.sched_getaffinity(0))}"),
+        *(f"CC={compiler}", f"HOSTCC={compiler}"),
+    ]
 
 
 def configure(
