@@ -25,11 +25,12 @@ from fastlab.guest.initramfs import BALANCED_PATH
 from fastlab.guest.running_vm import GuestError, WatchdogError
 from fastlab.kernel import kernels
 from fastlab.plan import presets
-from fastlab.trial import in_simulation, verdict_tables
+from fastlab.trial import in_simulation, verdict, verdict_tables
 from fastlab.trial.given import Given
 from fastlab.trial.in_simulation import QUANTA
 from fastlab.trial.runs import Trial, TrialRequest
 from fastlab.trial.subject import RUNNER
+from fastlab.trial.verdict import TrialVerdict
 from fastlab.trial.verdict_tables import tables
 
 DOCUMENT = {
@@ -110,7 +111,11 @@ class Lab:
         quantum = simulation.machine.quantum
         with self._lock:
             self.jobs.append((job, quantum, futexes))
-        return self.answer(job, quantum)
+        answer = self.answer(job, quantum)
+        if answer.document is None:
+            return answer
+        preset = presets.load(simulation.machine.preset).name
+        return replace(answer, document={**answer.document, "preset": preset})
 
     def save_machine(self, simulation: vm.Simulation, directory: Path, *others: object) -> None:
         self.boots += 1
@@ -269,6 +274,10 @@ def test_a_program_that_fails_is_told_with_its_last_words(lab: Lab) -> None:
     lab.answer = lambda job, quantum: outcome(exit_status=139, document=None, output=None)
     assert "was ended by SIGSEGV with policy" in refusal(lab)
     assert "(no error output)" in refusal(lab)
+    assert "AVX-512" not in refusal(lab)
+    lab.answer = lambda job, quantum: outcome(exit_status=132, document=None, output=None)
+    assert "was ended by SIGILL with policy" in refusal(lab)
+    assert "has AVX2, but not AVX-512: build the program for -march" in refusal(lab)
     # A signal that has no name.
     lab.answer = lambda job, quantum: outcome(exit_status=128 + 40, document=None, output=None)
     assert "was ended by signal 40 with policy" in refusal(lab)
@@ -442,6 +451,8 @@ def test_markers_that_are_not_passed_are_told(lab: Lab) -> None:
     [
         (["try"], 2, "no program given: fast try [options] -- PROGRAM"),
         (["try", "--cpus", "65", "--", "true"], 2, "at most 64"),
+        (["try", "--presets", "rx4640,none", "--", "true"], 2, "--preset none: there is no such"),
+        (["try", "--presets=rx4640,xeon-2s", "--annotate", "--", "true"], 2, "on one machine"),
         (["try", "--memory-mb", "3073", "--", "true"], 2, "at most 3072"),
         (
             ["try", "--stdin", "/nonexistent", "--", "true"],
@@ -478,6 +489,45 @@ def test_bad_options_of_the_program(
     assert says in capsys.readouterr().err
 
 
+def test_the_default_machine_is_a_server_of_our_days(
+    lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lab.directory)
+    lab.seconds = 600
+    assert main.main(["try", "--", "./program"]) == 0
+    assert "the whole program, on 4 CPUs of epyc-milan" in capsys.readouterr().out
+
+
+def test_opposite_signs_are_the_first_line(
+    lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lab.directory)
+    lab.seconds = 600
+    words = ["try", "--presets=rx4640,epyc-milan", "--json=all.json", "--", "./program"]
+    assert main.main(words) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "On rx4640:" and "On epyc-milan:" in said
+
+    def judge(trial: Trial) -> list[TrialVerdict]:
+        here = trial.request.machine.preset == "rx4640"
+        return [
+            TrialVerdict("strict", "helps" if here else "hurts", "It does."),
+            TrialVerdict("adaptive", "helps" if here else "no difference", "It may."),
+        ]
+
+    monkeypatch.setattr(verdict, "judge", judge)
+    assert main.main(words) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == (
+        "The sign depends on the machine: strict helps this program on rx4640, and hurts it "
+        "on epyc-milan."
+    )
+    document = json.loads((lab.directory / "all.json").read_text())
+    assert document["opposite"] == [first]
+    presets_of = [trial["machine"]["preset"] for trial in document["trials"]]
+    assert presets_of == ["rx4640", "epyc-milan"]
+
+
 def test_the_command_prints_table_and_verdict(
     lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -485,7 +535,6 @@ def test_the_command_prints_table_and_verdict(
     lab.seconds = 7
     preset = presets.load("rx4640").path.read_text().replace('"rx4640"', '"mine"')
     (lab.directory / "mine.toml").write_text(preset)
-    lab.answer = lambda job, quantum: outcome(document={**DOCUMENT, "preset": "mine"})
     words = ["--timeout=7", "--json=all.json", "--preset=mine.toml"]
     assert main.main(["try", *words, "--", "./program", "--json", "x"]) == 0
     said = capsys.readouterr().out

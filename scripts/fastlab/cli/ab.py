@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from fastlab.base.fast_command import fast_command
@@ -66,19 +67,18 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    question = _question(arguments)
-    found, status = trial.answer(arguments, question, USAGE, reporter)
+    trials, status = trial.answer(arguments, _question(arguments), USAGE, reporter)
     # Without an answer no limit is met, and none is missed.
-    return status or _gate(found, arguments.fail_below)
+    return status or _gate(trials, arguments.fail_below)
 
 
-def _gate(found: Trial, fail_below: float | None) -> int:
+def _gate(trials: Sequence[Trial], fail_below: float | None) -> int:
     from fastlab.trial import verdict
 
     if fail_below is None:
         return OK
-    gain = verdict.gain(found, B)
-    lines = [f"{gain:+.1f} %"] if gain < fail_below else []
+    gains = {one.request.machine.preset_name: verdict.gain(one, B) for one in trials}
+    lines = [f"on {name}: {gain:+.1f} %" for name, gain in gains.items() if gain < fail_below]
     return complain_of(f"B's improvement is not at least {fail_below:+g} %:", lines, BELOW)
 
 

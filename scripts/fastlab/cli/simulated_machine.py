@@ -7,8 +7,11 @@ import argparse
 from pathlib import Path
 
 from fastlab.base.model import Machine, UsageError
-from fastlab.cli.options import number
+from fastlab.cli.options import names, number
 from fastlab.plan import presets
+
+# A server of our days; the machine of experiments is the paper's.
+PRESET = "epyc-milan"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -17,18 +20,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     number(parser, "--memory-mb", f"its memory (default: {default.memory_mb})")
     what = (
         f"its caches: {', '.join(presets.names())}, or a file that `fast calibrate` has written "
-        f"(default: {default.preset})"
+        f"(default: {PRESET})"
     )
-    parser.add_argument("--preset", metavar="PRESET", help=what)
+    one_or_more = parser.add_mutually_exclusive_group()
+    one_or_more.add_argument("--preset", metavar="PRESET", help=what)
+    what = "run it on each of these machines, and say first if the answers have opposite signs"
+    one_or_more.add_argument("--presets", type=names, metavar="PRESET,...", help=what)
 
 
-def asked_for(arguments: argparse.Namespace) -> Machine:
-    """The machine that the options describe. Raises UsageError, or a preset's FastError."""
+def asked_for(arguments: argparse.Namespace) -> list[Machine]:
+    """The machines that the options describe. Raises UsageError, or a preset's FastError."""
+    given = arguments.presets or [arguments.preset or PRESET]
+    return [_machine(arguments, preset) for preset in dict.fromkeys(map(_preset, given))]
+
+
+def _machine(arguments: argparse.Namespace, preset: str) -> Machine:
     default = Machine()
     machine = Machine(
-        arguments.cpus or default.cpus,
-        arguments.memory_mb or default.memory_mb,
-        _preset(arguments.preset or default.preset),
+        arguments.cpus or default.cpus, arguments.memory_mb or default.memory_mb, preset
     )
     if machine.cpus > presets.MAX_CPUS:
         raise UsageError(

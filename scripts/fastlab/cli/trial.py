@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fastlab.backend.counting import BACKENDS
 from fastlab.base.fast_command import fast_command
-from fastlab.base.model import UsageError, Watchdogs
+from fastlab.base.model import SCHEMA_VERSION, UsageError, Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.cli import annotation, program_options, simulated_machine
 from fastlab.cli.common import INCOMPLETE, OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
+from fastlab.trial.machines_compared import opposite_signs
 from fastlab.trial.runs import FAST, RELEVANT_PCT, Question, Trial, TrialRequest
 from fastlab.trial.subject import find_program
+
+if TYPE_CHECKING:
+    from fastlab.trial.verdict import TrialVerdict
 
 USAGE = f"{fast_command('try')} [options] -- PROGRAM [ARGUMENT ...]"
 
@@ -70,23 +76,23 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def answer(
     arguments: argparse.Namespace, question: Question, usage: str, reporter: Reporter
-) -> tuple[Trial, int]:
-    """Run the program in the arms of the question, and print the answer; the exit status too."""
+) -> tuple[list[Trial], int]:
+    """Run the program in the arms of the question on each machine, and print the answers; the exit
+    status too."""
     from fastlab.trial import in_simulation
 
     request = _request(arguments, usage)
-    machine = simulated_machine.asked_for(arguments)
+    machines = simulated_machine.asked_for(arguments)
+    if arguments.annotate and len(machines) > 1:
+        raise UsageError("--annotate counts on one machine; leave it out, or give one --preset")
     if arguments.annotate:
         check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))
-    request = replace(
-        request,
-        more=program_options.more_files(arguments),
-        machine=machine,
-        attribute=arguments.annotate,
-        question=question,
-    )
-    trial = in_simulation.run(request, reporter)
-    return trial, _show_trial(trial, arguments.json)
+    more = program_options.more_files(arguments)
+    request = replace(request, more=more, attribute=arguments.annotate, question=question)
+    trials = [
+        in_simulation.run(replace(request, machine=machine), reporter) for machine in machines
+    ]
+    return trials, _show_trials(trials, arguments.json)
 
 
 def _request(arguments: argparse.Namespace, usage: str) -> TrialRequest:
@@ -114,6 +120,7 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
         ("--cpus", arguments.cpus),
         ("--memory-mb", arguments.memory_mb),
         ("--preset", arguments.preset),
+        ("--presets", arguments.presets),
         ("--annotate", arguments.annotate),
     ):
         if given:
@@ -121,15 +128,36 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
                 f"{option} describes the simulated machine, and backend {arguments.backend} runs "
                 "the program on this machine. Leave one of the two options out"
             )
-    return _show_trial(on_kernel.run(request, reporter), arguments.json)
+    return _show_trials([on_kernel.run(request, reporter)], arguments.json)
 
 
-def _show_trial(trial: Trial, file: Path | None) -> int:
-    """Print the result, the tables and the doubts, and write the file of --json. The status is
-    INCOMPLETE if an arm has no answer."""
+def _show_trials(trials: Sequence[Trial], file: Path | None) -> int:
+    """Print the results, and write the file of --json. The status is INCOMPLETE if an arm has no
+    answer on some machine."""
+    from fastlab.trial import verdict
+
+    verdicts = [verdict.judge(trial) for trial in trials]
+    presets = [trial.request.machine.preset_name for trial in trials]
+    opposite = opposite_signs(dict(zip(presets, verdicts, strict=True)))
+    if opposite:
+        print(*opposite, "", sep="\n")
+    documents = []
+    for preset, trial, answers in zip(presets, trials, verdicts, strict=True):
+        if len(trials) > 1:
+            print(f"On {preset}:")
+        documents.append(_show_trial(trial, answers))
+    if len(trials) > 1:
+        keep(file, {"schema": SCHEMA_VERSION, "opposite": opposite, "trials": documents})
+    else:
+        keep(file, documents[0])
+    missing = any(answer.kind == "not available" for answers in verdicts for answer in answers)
+    return INCOMPLETE if missing else OK
+
+
+def _show_trial(trial: Trial, verdicts: Sequence[TrialVerdict]) -> dict[str, Any]:
+    """Print the result, the tables and the doubts. Returns the document of --json."""
     from fastlab.trial import verdict, verdict_tables
 
-    verdicts = verdict.judge(trial)
     print(
         *(answer.sentence for answer in verdicts), *verdict.remarks(trial, verdicts), "", sep="\n"
     )
@@ -141,5 +169,4 @@ def _show_trial(trial: Trial, file: Path | None) -> int:
         document["attribution"] = [
             asdict(attributed) for attributed in annotation.show_attribution(trial)
         ]
-    keep(file, document)
-    return INCOMPLETE if any(answer.kind == "not available" for answer in verdicts) else OK
+    return document

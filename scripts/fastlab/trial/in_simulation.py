@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -62,6 +63,11 @@ from fastlab.trial.subject import RUNNER_TELLS, Subject, find_subject, runners_w
 # The quantum of each run in cycles, around the default, for which the machine is validated. With
 # four runs of each arm, runs without a real difference separate by arm in 2 of 70 trials.
 QUANTA = (1750, 2000, 2250, 2500)
+# A shell's status of a program that a signal has ended: this and the signal.
+ENDED_BY_SIGNAL = 128
+NO_AVX512 = (
+    "the simulated processor has AVX2, but not AVX-512: build the program for -march=x86-64-v3"
+)
 # Programs, or versions of a program, whose saved machines stay in the cache.
 KEPT = 4
 
@@ -254,6 +260,7 @@ class _TrialMachines(ProgramMachines):
             if arm.name != self._control:
                 lines += end_of_output(self._output(request, simulation, snapshot))
             lines += [self._tried.advice] if self._tried.advice else []
+            lines += [NO_AVX512] if outcome.exit_status == ENDED_BY_SIGNAL + signal.SIGILL else []
             message = "\n".join([*lines, everything])
             raise ProgramError(f"{message}{self._out_of_memory(directory)}")
         if outcome.document is None or outcome.output is None:
