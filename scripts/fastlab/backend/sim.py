@@ -38,6 +38,9 @@ from fastlab.plan.invocation import run_key, workload_argv
 from fastlab.plan.row_making import Ending, build_row, simulated
 from fastlab.plan.rows import Row, builds_of, finished_keys, latest
 
+# The guest's file system, of all workloads that have none of their own.
+IMAGE = "guest.cpio"
+
 _T = TypeVar("_T")
 
 
@@ -179,7 +182,7 @@ class Simulator:
         images = {name: self._directory / f"guest-{name}.cpio" for name in self._toolbox.images}
         for name, path in images.items():
             path.write_bytes(self._toolbox.images[name])
-        image = self._directory / "guest.cpio"
+        image = self._directory / IMAGE
         image.write_bytes(self._toolbox.image)
         # After a rebuild, runs still use the plugin that their id stands for.
         for name, content in self._toolbox.libraries.items():
@@ -198,7 +201,7 @@ class Simulator:
             ]
             # Simulations with different quanta may continue from one machine.
             machines = {
-                simulation: machine_id(simulation, [self._toolbox.id])
+                simulation: machine_id(simulation, self._made_of(simulation))
                 for simulation in dict.fromkeys(of_request)
             }
             one_of_each = {machine: simulation for simulation, machine in machines.items()}
@@ -248,11 +251,15 @@ class Simulator:
 
     def _saved_machine(self, simulation: vm.Simulation, cached: str = "machines") -> Path:
         """`cached` is the part of the cache."""
-        watchdogs = self._experiment.watchdogs
-        made_of = [self._toolbox.id]
+        watchdogs, made_of = self._experiment.watchdogs, self._made_of(simulation)
         return saved_machine(
             simulation, made_of, watchdogs, self._cancelled, self._reporter, cached
         )
+
+    def _made_of(self, simulation: vm.Simulation) -> list[str]:
+        """What a machine is made of besides kernel and hardware."""
+        own = simulation.image.name
+        return [self._toolbox.id] if own == IMAGE else [self._toolbox.id, own]
 
     def _run(
         self, request: Request, simulation: vm.Simulation, snapshot: Path
