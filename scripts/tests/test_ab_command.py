@@ -76,7 +76,7 @@ def test_a_loss_and_no_difference_are_told(lab: Lab, capsys: pytest.CaptureFixtu
     assert line == "B takes 1.0 % more time than A (in the median below 2 %)."
     answers(lab, 100_000, 100_000, 100_000)
     line, *_ = said(capsys).splitlines()
-    assert line == "B takes the time of A, within run-to-run variation (+0.0 %)."
+    assert line == "B's time differs from A's by no more than run-to-run (+0.0 %)."
 
 
 @pytest.mark.parametrize(

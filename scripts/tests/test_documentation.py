@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,21 @@ def test_the_page_of_experiment_files_has_every_key() -> None:
     known |= {*vars(Machine()), *vars(Watchdogs()), *splash_sizes.OPTIONS}
     known |= {key for options in splash_sizes.OPTIONS.values() for key in options}
     assert known - named == set()
+
+
+def test_the_examples_of_experiment_files_are_good(tmp_path: Path) -> None:
+    text = (PROJECT / "Documentation/experiments.rst").read_text("utf-8")
+    examples = re.findall(
+        r'^    name = "\w+"\n(?:    series.*\n)?    baseline.*?(?=^\S)',
+        text,
+        re.MULTILINE | re.DOTALL,
+    )
+    assert len(examples) == 2
+    names = []
+    for example in examples:
+        (tmp_path / "example.toml").write_text(textwrap.dedent(example))
+        names.append(experiment.load_experiment(tmp_path / "example.toml").name)
+    assert names == ["mine", "slice"]
 
 
 @pytest.mark.parametrize("page", AT_THE_ROOT[:2], ids=lambda page: page.stem)

@@ -183,7 +183,8 @@ def test_a_job_of_a_control() -> None:
     assert job.text().splitlines() == [
         *(f"{debugfs}/fast/depth=1", f"{debugfs}/fast/policy=off"),
         *(f"{debugfs}/features=NEXT_BUDDY", f"{debugfs}/features=NO_WA_BIAS"),
-        *("set /proc/sys/kernel/sched_child_runs_first=1", f"{debugfs}/base_slice_ns=3000000"),
+        "late /proc/sys/kernel/sched_child_runs_first=1",
+        "late /sys/kernel/debug/sched/base_slice_ns=3000000",
         *("env A=b c", "date 9", "cpus 2", "run /bin/x"),
     ]
 

@@ -7,8 +7,9 @@
  *
  * The host gives the job as the file opt/fast/job of QEMU's fw_cfg, lines of text:
  *
- *	set PATH=VALUE		to a file of the kernel, as below debugfs and /proc/sys; any number,
- *				in their order
+ *	set PATH=VALUE		to a file of the kernel, as below debugfs and /proc/sys, while one
+ *				CPU runs; any number, in their order
+ *	late PATH=VALUE		the same, when all CPUs run
  *	env NAME=VALUE		to the workload's environment; any number
  *	date SECONDS		sets the time of day, in seconds since 1970; default: as it is
  *	cpus N			confines the workload to the CPUs 0..N-1, unseen by it; default: all
@@ -367,13 +368,16 @@ int main(void)
 	 * While one CPU runs: for a setting that changes its code, the kernel interrupts all other
 	 * CPUs and waits for them, and the order of their turns differs between versions of QEMU.
 	 */
-	if (!settings_apply(&job, ""))
+	if (!settings_apply(&job.early, ""))
 		end_simulation(CANNOT_PREPARE);
 	set_date(job.date);
 	wait_for_tick();
 	start_cpus();
 	if (job.clock)
 		start_clock();
+	/* A CPU that starts scales some of the kernel's values anew. */
+	if (!settings_apply(&job.late, ""))
+		end_simulation(CANNOT_PREPARE);
 	if (!scheduler_start(job.scheduler, ""))
 		end_simulation(CANNOT_PREPARE);
 	frame_line("start");

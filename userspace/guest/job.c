@@ -8,16 +8,16 @@
 /* In the year 2200; the kernel's own limit is later. */
 #define LATEST_DATE 7258118400
 
-static const char *add_setting(struct job *job, char *setting)
+static const char *add_setting(struct settings *settings, char *setting)
 {
 	char *value = strchr(setting, '=');
 
 	if (*setting != '/' || !value || !value[1])
-		return "a set line is not set PATH=VALUE with an absolute PATH";
-	if (job->n_settings == JOB_MAX_SETTINGS)
-		return "too many set lines";
+		return "a set or late line is not set PATH=VALUE with an absolute PATH";
+	if (settings->n == JOB_MAX_SETTINGS)
+		return "too many set or late lines";
 	*value++ = '\0';
-	job->settings[job->n_settings++] = (struct setting){ setting, value };
+	settings->of[settings->n++] = (struct setting){ setting, value };
 	return NULL;
 }
 
@@ -88,7 +88,9 @@ const char *job_parse(struct job *job, char *text)
 	memset(job, 0, sizeof(*job));
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		if (!strncmp(line, "set ", 4))
-			error = add_setting(job, line + 4);
+			error = add_setting(&job->early, line + 4);
+		else if (!strncmp(line, "late ", 5))
+			error = add_setting(&job->late, line + 5);
 		else if (!strncmp(line, "env ", 4))
 			error = add_environment(job, line + 4);
 		else if (!strncmp(line, "date ", 5))
@@ -104,7 +106,7 @@ const char *job_parse(struct job *job, char *text)
 		else if (!strncmp(line, "run ", 4))
 			error = set_argv(job->argv, line + 4);
 		else
-			error = "a line is neither set, env, date, cpus, clock, scheduler, scheduled nor run";
+			error = "a line is neither set, late, env, date, cpus, clock, scheduler, scheduled nor run";
 		if (error)
 			return error;
 	}

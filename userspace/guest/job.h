@@ -15,9 +15,14 @@ struct setting {
 	const char *value;
 };
 
+struct settings {
+	struct setting of[JOB_MAX_SETTINGS];
+	size_t n;
+};
+
 struct job {
-	struct setting settings[JOB_MAX_SETTINGS];	/* values of the kernel's files */
-	size_t n_settings;
+	struct settings early;	/* values of the kernel's files, before the other CPUs are started */
+	struct settings late;	/* and after */
 	bool clock;		/* the host's plugin has a clock, which needs the burner */
 	char *environment[JOB_MAX_ENVIRONMENT];	/* of the workload besides init's: NAME=VALUE */
 	size_t n_environment;
@@ -29,7 +34,7 @@ struct job {
 };
 
 /*
- * Parse the text: "set PATH=VALUE", "env NAME=VALUE", "date SECONDS", "cpus N", "clock",
+ * Parse the text: "set PATH=VALUE", "late PATH=VALUE", "env NAME=VALUE", "date SECONDS", "cpus N", "clock",
  * "scheduler PATH WORD..." and "scheduled" lines, then one "run PATH WORD..." line. The job points
  * into the text, which is changed. Returns NULL, or what is wrong.
  */

@@ -21,12 +21,12 @@ static bool write_setting(const char *path, const char *value)
 	return written;
 }
 
-bool settings_apply(const struct job *job, const char *root)
+bool settings_apply(const struct settings *settings, const char *root)
 {
 	char path[512];
 
-	for (size_t i = 0; i < job->n_settings; i++) {
-		const struct setting *setting = &job->settings[i];
+	for (size_t i = 0; i < settings->n; i++) {
+		const struct setting *setting = &settings->of[i];
 
 		snprintf(path, sizeof(path), "%s%s", root, setting->path);
 		if (write_setting(path, setting->value))

@@ -13,10 +13,10 @@
 #define SETTINGS_CONFINE "/sys/kernel/debug/sched/confine"
 
 /*
- * Write the job's settings into their files, in their order. `root` precedes each path: "" in the
+ * Write the settings into their files, in their order. `root` precedes each path: "" in the
  * guest. Returns false when the kernel refuses one, after the reason has been sent to the host.
  */
-bool settings_apply(const struct job *job, const char *root);
+bool settings_apply(const struct settings *settings, const char *root);
 
 /*
  * Confine the calling thread and its future children to the CPUs 0..cpus-1, without a change

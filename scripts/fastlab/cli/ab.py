@@ -12,7 +12,7 @@ from pathlib import Path
 from fastlab.base.fast_command import fast_command
 from fastlab.base.model import Recipe, UsageError, Variant
 from fastlab.base.progress import Reporter
-from fastlab.cli import trial
+from fastlab.cli import tried
 from fastlab.cli.common import BELOW, OK, Commands, complain_of, project
 from fastlab.cli.options import percent
 from fastlab.kernel.catalogue import load_catalogue
@@ -56,7 +56,7 @@ def add(commands: Commands) -> None:
         help="B has the sched_ext scheduler that this program loads; one that ends in -- is given "
         "the program to run",
     )
-    trial.add_options(parser)
+    tried.add_options(parser)
     parser.add_argument(
         "--fail-below",
         type=percent,
@@ -67,7 +67,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    trials, status = trial.answer(arguments, _question(arguments), USAGE, reporter)
+    trials, status = tried.run_arms(arguments, _question(arguments), USAGE, reporter)
     # Without an answer no limit is met, and none is missed.
     return status or _gate(trials, arguments.fail_below)
 

@@ -28,7 +28,7 @@ def simulate(
     """Build what an experiment needs, and make its runs."""
     from fastlab.attribution import in_experiment
     from fastlab.backend import contract, sim
-    from fastlab.trial import programs
+    from fastlab.trial import program_machines as programs
 
     request = kernels.BuildRequest(
         experiment.series or None,

@@ -63,9 +63,9 @@ class Simulation:
 @dataclass(frozen=True)
 class Job:
     """What a run asks of the guest: values of the files of sched/fast, scheduler features in their
-    order, values of further `files`, and the workload, confined to `cpus` CPUs unless None, with
-    more `environment`. `date` is the time of day at its start in seconds since 1970; None: the
-    machine's. `scheduler` is the command line of a program that loads a sched_ext scheduler before;
+    order, values of further `files` when all CPUs run, and the workload, confined to `cpus` CPUs
+    unless None, with more `environment`. `date` is the time of day at its start in seconds since
+    1970; None: the machine's. `scheduler` is the command line of a program that loads a sched_ext scheduler before;
     `scheduled`: the workload does so itself."""
 
     fast: Mapping[str, str]
@@ -82,7 +82,7 @@ class Job:
         """The job as the guest's init reads it (userspace/guest/job.h)."""
         lines = [f"set {DEBUGFS}/sched/fast/{name}={value}" for name, value in self.fast.items()]
         lines += [f"set {DEBUGFS}/sched/features={name}" for name in self.features]
-        lines += [f"set {path}={value}" for path, value in self.files.items()]
+        lines += [f"late {path}={value}" for path, value in self.files.items()]
         lines += [f"env {name}={value}" for name, value in self.environment.items()]
         lines += [f"date {self.date}"] if self.date else []
         lines += [f"cpus {self.cpus}"] if self.cpus else []

@@ -35,7 +35,7 @@ from fastlab.kernel import kernels, needs
 from fastlab.plan.rows import Row, value
 from fastlab.plan.run_log import RunLog
 from fastlab.trial.opened import opened_by
-from fastlab.trial.programs import (
+from fastlab.trial.program_machines import (
     FRAGMENTS,
     LATER_NS,
     ProgramMachines,

@@ -160,7 +160,7 @@ def _compare(trial: Trial, arm: str) -> TrialVerdict:
     kind: Kind = "no difference"
     if not time.side:
         size = size_of(_negative(time), trial, plus="+")
-        sentence = f"{arm} takes the time of {beside}, within run-to-run variation ({size})"
+        sentence = f"{arm}'s time differs from {beside}'s by no more than run-to-run ({size})"
     elif time.side == "better":
         sentence = f"{arm} takes {size_of(time, trial)} less time than {beside}"
     else:

@@ -18,13 +18,15 @@ TEST(understands_a_job)
 {
 	struct job job;
 
-	assert_true(!parse(&job, "set /sys/a=1\nset /sys/b=x=y\nscheduler /bin/s -f\nscheduled\n"
+	assert_true(!parse(&job, "set /sys/a=1\nset /sys/b=x=y\nlate /proc/c=2\nscheduler /bin/s -f\nscheduled\n"
 			   "env A=b c=d \nenv E=\ndate 1700000000\n"
 			   "cpus 64\nclock\nrun /bin/one  two --three=4\n"));
-	assert_true(job.n_settings == 2);
-	assert_string_equal(job.settings[0].path, "/sys/a");
-	assert_string_equal(job.settings[0].value, "1");
-	assert_string_equal(job.settings[1].value, "x=y");
+	assert_true(job.early.n == 2);
+	assert_string_equal(job.early.of[0].path, "/sys/a");
+	assert_string_equal(job.early.of[0].value, "1");
+	assert_string_equal(job.early.of[1].value, "x=y");
+	assert_true(job.late.n == 1);
+	assert_string_equal(job.late.of[0].path, "/proc/c");
 	assert_string_equal(job.scheduler[0], "/bin/s");
 	assert_string_equal(job.scheduler[1], "-f");
 	assert_true(!job.scheduler[2]);
@@ -46,7 +48,7 @@ TEST(asks_for_no_more_than_it_says)
 	struct job job;
 
 	assert_true(!parse(&job, "run /a\n"));
-	assert_true(!job.n_settings && !job.cpus && !job.clock);
+	assert_true(!job.early.n && !job.late.n && !job.cpus && !job.clock);
 	assert_true(!job.scheduler[0] && !job.scheduled);
 	assert_true(!job.n_environment && !job.date);
 }
@@ -55,7 +57,7 @@ TEST(refuses_anything_else)
 {
 	static const char *const wrong[] = {
 		"", "\n", "set /a=1\n", "run one\n", "run  \n", "set /a\nrun /a\n",
-		"set a=1\nrun /a\n", "set /a=\nrun /a\n", "set \nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
+		"set a=1\nrun /a\n", "set /a=\nrun /a\n", "set \nrun /a\n", "late a=1\nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
 		"clock 1\nrun /a\n", "cpus 0\nrun /a\n", "cpus 65\nrun /a\n", "cpus -1\nrun /a\n", "cpus 1x\nrun /a\n",
 		"cpus  1\nrun /a\n", "cpus 99999999999999999999\nrun /a\n", "cpus \nrun /a\n",
 		"cpus 1\ncpus 1\nrun /a\n", "scheduler s\nrun /a\n", "scheduler \nrun /a\n",

@@ -68,12 +68,12 @@ static const char *content(const char *path)
 
 TEST(sets_what_is_asked)
 {
-	const struct job job = {
-		.settings = { { files[0], "strict" }, { files[1], "NEXT_BUDDY" } },
-		.n_settings = 2,
+	const struct settings settings = {
+		.of = { { files[0], "strict" }, { files[1], "NEXT_BUDDY" } },
+		.n = 2,
 	};
 
-	assert_true(settings_apply(&job, root));
+	assert_true(settings_apply(&settings, root));
 	assert_string_equal(content(files[0]), "strict");
 	assert_string_equal(content(files[1]), "NEXT_BUDDY");
 	assert_true(!*said);
@@ -81,8 +81,8 @@ TEST(sets_what_is_asked)
 
 TEST(names_what_is_refused)
 {
-	const struct job none = { .settings = { { "/sys/no", "1" } }, .n_settings = 1 };
-	const struct job feature = { .settings = { { files[1], "NO_SUCH" } }, .n_settings = 1 };
+	const struct settings none = { .of = { { "/sys/no", "1" } }, .n = 1 };
+	const struct settings feature = { .of = { { files[1], "NO_SUCH" } }, .n = 1 };
 
 	assert_true(!settings_apply(&none, root));
 	assert_true(!strcmp(said, "FAST err init: cannot set /sys/no to 1: "
