@@ -94,6 +94,7 @@ def test_what_goes_wrong_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     said = refusal(["sh", "-c", "echo why >&2; exit 3"])
     assert said == "--with auto: sh ended with status 3 on this machine\nwhy"
+    assert "traces another one cannot be observed: name its files" in refusal(["strace", "true"])
     monkeypatch.setattr(opened, "SERVER_SECONDS", 0.5)
     silent = Given(server=("sh", "-c", "echo loading; exec sleep 60"))
     said = refusal(["true"], silent)

@@ -230,6 +230,9 @@ def test_a_library_that_a_plugin_lacks_is_a_remark(ours: Path, tmp_path: Path) -
         assert ".so lacks liby.so, and 1 more like it: not in the guest" in remark
         root = unpacked(found, tmp_path / f"root-{len(list(tmp_path.iterdir()))}")
         assert below(root, plugins / "two.so").is_file()
+    # One that is there under another path is loaded by that path.
+    (plugins / "liby.so").write_bytes((plugins / "one.so").read_bytes())
+    assert not find(ours, tmp_path, "./program", more=(plugins,)).remarks
 
 
 def test_names_and_times_of_files(ours: Path, tmp_path: Path) -> None:

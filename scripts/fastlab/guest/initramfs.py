@@ -121,10 +121,10 @@ def firmware(tables: Mapping[str, bytes]) -> bytes:
     return archive(entries)
 
 
-def libraries(files: Iterable[Path], missing: list[str] | None = None) -> list[str]:
+def libraries(files: Iterable[Path], missing: list[tuple[Path, str]] | None = None) -> list[str]:
     """The paths of what the programs are linked with at run time, their loader included.
 
-    A library that is not there is an error, or is appended to `missing` with its program.
+    A library that is not there is an error, or is appended to `missing` behind its program.
     """
     paths: set[str] = set()
     for program in files:
@@ -133,7 +133,7 @@ def libraries(files: Iterable[Path], missing: list[str] | None = None) -> list[s
         lines = [] if answer.returncode else answer.stdout.splitlines()
         for line in lines:
             if "not found" in line and missing is not None:
-                missing.append(f"{program} lacks {line.strip().removesuffix(' => not found')}")
+                missing.append((program, line.strip().removesuffix(" => not found")))
             elif "not found" in line:
                 raise FastError(
                     f"{program}: cannot be put into the guest: {line.strip()}; "

@@ -81,7 +81,8 @@ def _written(path: Path) -> str:
 
 
 def _is_scratch(path: Path) -> bool:
-    return path.is_relative_to("/tmp") or path.is_relative_to("/dev")
+    """Is it a temporary file, or one of the kernel?"""
+    return any(path.is_relative_to(where) for where in ("/tmp", "/dev", "/proc", "/sys"))
 
 
 def _changed(path: Path, begun: float) -> bool:
@@ -117,12 +118,11 @@ def _run(
             "something, or needs a smaller task or more time (--stdin, --timeout)"
         ) from error
     if status and not given.ignore_status:
-        words = last_lines(errors.read_text(errors="replace").splitlines())
-        raise FastError(
-            "\n".join(
-                [f"--with auto: {program} ended with status {status} on this machine", *words]
-            )
-        )
+        text = errors.read_text(errors="replace")
+        first = f"--with auto: {program} ended with status {status} on this machine"
+        if "ptrace" in text:
+            first += "; a program that traces another one cannot be observed: name its files"
+        raise FastError("\n".join([first, *last_lines(text.splitlines())]))
 
 
 @contextmanager

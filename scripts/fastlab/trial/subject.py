@@ -205,7 +205,7 @@ class _Files:
         self._entries: dict[str, tuple[int, bytes, int]] = {}
         self._size = 0
         self._memory_mb = memory_mb
-        self._missing: list[str] = []
+        self._missing: list[tuple[Path, str]] = []
         self.binaries: list[Path] = []
 
     def put(self, path: str, mode: int, data: bytes = b"", time: int = 0) -> None:
@@ -214,11 +214,17 @@ class _Files:
 
     def remarks(self) -> list[str]:
         """What is not in the guest, though some file of it is linked with it."""
-        if not self._missing:
+        # A library may load another one by its path before one that needs it.
+        there = {Path(path).name for path in self._entries}
+        missing = [(program, library) for program, library in self._missing if library not in there]
+        if not missing:
             return []
-        first, *others = self._missing
+        (program, library), *others = missing
         more = f", and {len(others)} more like it" if others else ""
-        return [f"{first}{more}: not in the guest, which matters only if the program loads it"]
+        return [
+            f"{program} lacks {library}{more}: not in the guest, which matters only if the program "
+            "loads it"
+        ]
 
     def image(self) -> bytes:
         # Sorted: a directory precedes its content.
@@ -320,7 +326,7 @@ class _Files:
             # Interpreters compare it with what they have compiled from the file.
             self.put(str(real), mode, content, int(status.st_mtime))
 
-    def _add_libraries(self, program: Path, missing: list[str] | None) -> None:
+    def _add_libraries(self, program: Path, missing: list[tuple[Path, str]] | None) -> None:
         for library in initramfs.libraries([program], missing):
             self.add(Path(library), optional=missing is not None)
             # glibc loads it when a thread is cancelled or exits.
