@@ -21,6 +21,8 @@ CPUS = 4
 # What the arms of an experiment confine a workload to; None is the machine.
 ARMS = (None, 1, 2)
 TAKEN = {None: (0, 1, 2, 3), 1: (0,), 2: (0, 1)}
+# The patch is ported from one to the other.
+SERIES = ("6.12", pytest.param("7.3", marks=pytest.mark.full))
 
 # A program, or why it cannot be built here.
 Built = Path | str
@@ -87,12 +89,13 @@ def programs(directory: Path, request: pytest.FixtureRequest) -> Mapping[str, Bu
     }
 
 
-@pytest.fixture(scope="module")
-def lab(directory: Path, programs: Mapping[str, Built]) -> Lab:
+@pytest.fixture(scope="module", params=SERIES)
+def lab(directory: Path, programs: Mapping[str, Built], request: pytest.FixtureRequest) -> Lab:
     further = {f"/bin/{name}": path for name, path in programs.items() if isinstance(path, Path)}
     further["/bin/cpus_told"] = compile_guest("cpus_told", directory)
     further["/bin/nproc"] = Path(shutil.which("nproc") or "nproc")
-    return Lab(directory / "lab", kernel("baseline"), further)
+    saved = directory / f"lab-{request.param}"
+    return Lab(saved, kernel("baseline", series=request.param), further)
 
 
 def say(lab: Lab, what: str, cpus: int | None) -> tuple[list[str], tuple[int, ...]]:
