@@ -10,10 +10,13 @@ is that of all its contenders that are intervals.
 Of a published table a row is what `rows` has under the program or, with `program`, under the
 number of workers; `columns` are the contenders of each metric, one after the other.
 
-A claim's own program, contender and workers hold for both sides of a ratio, except for what
-`above` or `below` say otherwise; without both, the claim is about the metric itself. Of several
-programs, which without any are all, or numbers of workers it is a claim about each. `within` 1.1 is
-from 1/1.1 to 1.1. Without a `metric` it is about the first of the evaluation.
+A claim is a line: "l3_misses, lu, lazy, 2 workers: each / serial >= 1.1". Before the colon stand,
+in any order, its metric (default: the evaluation's first), programs (default: all), contender, and
+numbers of workers. It is a claim about each program and number. A side of a ratio names what
+replaces one of these, or `each` for none, maybe "with 1" worker; "fj * lu" is a product. Without a
+ratio the claim is about the metric itself. Its range is ">= 1.1", "<= 2", "0.3 to 0.5", or "within
+1.1" for 1/1.1 to 1.1; or it "fails". An evaluation's `cpus` and `nodes` are those of its
+conclusions.
 """
 
 from __future__ import annotations
@@ -41,11 +44,16 @@ DIRECTORY = Path(__file__).parent / "evaluations"
 SOURCES = ("weibel", "slaw", "vikranth")
 RUNTIMES = ("intervals", SERIAL, "pthreads", "locks", "numa_locks")
 MOST = 1 << 30
-# Of a ratio, where nothing is said of it.
-RANGE = {"low": 0.0, "high": INFINITY}
+CLAIM = 'claims such as "steals, fib: lazy / serial >= 1.5"'
 
 _NAME = re.compile(r"[\w -]+")
 _WORDS = re.compile(r"\S.*", re.DOTALL)
+_NUMBER = r"\d+(?:\.\d+)?"
+_CLAIM = re.compile(
+    r"(?:(?P<shared>[^:/]+): )?(?:(?P<above>[^:/]+) / (?P<below>[^:/]+) )?"
+    rf"(?:>= (?P<least>{_NUMBER})|<= (?P<most>{_NUMBER})|within (?P<within>[1-9]\d*(?:\.\d+)?)|"
+    rf"(?P<low>{_NUMBER}) to (?P<high>{_NUMBER})|(?P<fails>fails))"
+)
 
 
 def load(path: Path) -> tuple[ThesisEvaluation, ...]:
@@ -67,7 +75,7 @@ def find(name: str) -> ThesisEvaluation:
 def _evaluation(table: TomlTable, file: TomlTable) -> ThesisEvaluation:
     table.only(
         *("name", "source", "title", "programs", "contenders", "variable", "environment"),
-        *("metrics", "sweep", "published", "conclusion", "note", "simulated_mib"),
+        *("metrics", "sweep", "published", "conclusion", "note", "simulated_mib", "cpus", "nodes"),
     )
     sizes = _programs(table, file)
     metrics = table.texts("metrics", _NAME, "names of metrics") or ("time",)
@@ -85,10 +93,11 @@ def _evaluation(table: TomlTable, file: TomlTable) -> ThesisEvaluation:
         simulated_mib=table.integer("simulated_mib", 0, MOST, 0),
     )
     tables = table.tables("published", least=0)
+    needs = {key: table.integer(key, 1, MOST, 1) for key in ("cpus", "nodes")}
     return replace(
         bare,
         published=tuple(row for one in tables for row in _published(one, bare)),
-        conclusions=tuple(_conclusion(one, bare) for one in table.tables("conclusion")),
+        conclusions=tuple(_conclusion(one, bare, needs) for one in table.tables("conclusion")),
     )
 
 
@@ -159,67 +168,77 @@ def _with_failures(row: dict[str, dict[str, float]]) -> Mapping[str, Mapping[str
     return row
 
 
-def _conclusion(table: TomlTable, evaluation: ThesisEvaluation) -> Conclusion:
-    table.only("source", "words", "claim", "asks", "cpus", "nodes", "cannot")
-    claims = table.tables("claim", least=0)
+def _conclusion(
+    table: TomlTable, evaluation: ThesisEvaluation, needs: Mapping[str, int]
+) -> Conclusion:
+    table.only("source", "words", "claims", "asks", "cpus", "nodes", "cannot")
+    claims = table.texts("claims", _CLAIM, CLAIM)
     cannot = table.text("cannot", _WORDS, "why nothing here can test it", "")
     if bool(claims) == bool(cannot):
         table.fail("cannot", cannot or None, "either claims, or why there are none")
+    cpus, nodes = (table.integer(key, 1, MOST, least) for key, least in needs.items())
     return Conclusion(
         table.text("source", _WORDS, "where the source says it"),
         table.text("words", _WORDS, "what the source says"),
-        tuple(claim for one in claims for claim in _claims(one, evaluation)),
+        tuple(claim for one in claims for claim in _claims(one, table, evaluation)),
         table.choice("asks", QUANTIFIERS, "all"),
-        table.integer("cpus", 1, MOST, 1),
-        table.integer("nodes", 1, MOST, 1),
+        cpus,
+        nodes,
         cannot,
     )
 
 
-def _claims(table: TomlTable, evaluation: ThesisEvaluation) -> Iterator[ThesisClaim]:
-    table.only(
-        *("program", "contender", "workers", "above", "below"),
-        *("metric", "low", "high", "within", "fails"),
+def _claims(text: str, table: TomlTable, evaluation: ThesisEvaluation) -> Iterator[ThesisClaim]:
+    found = _CLAIM.fullmatch(text)
+    assert found
+    shared: dict[str, list[str]] = {"metric": [], "program": [], "contender": [], "workers": []}
+    for word in found["shared"].split(", ") if found["shared"] else ():
+        shared[_kind(word, table, evaluation)].append(word)
+    low, high = float(found["least"] or found["low"] or 0), found["most"] or found["high"]
+    if found["within"]:
+        low, high = 1 / float(found["within"]), found["within"]
+    for program in shared["program"] or evaluation.programs:
+        for count in shared["workers"] or (None,):
+            workers = int(count.partition(" ")[0]) if count else None
+            each = RatioSide(program, (shared["contender"] or [""])[0], workers)
+            above, below = (
+                tuple(_side(one, each, table, evaluation) for one in side.split(" * "))
+                for side in (found["above"] or "each", found["below"] or "each")
+            )
+            if found["fails"]:
+                yield Fails(each)
+                continue
+            metric = (shared["metric"] or evaluation.metrics)[0]
+            below = below if found["below"] else ()
+            yield Ratio(metric, above, below, low, float(high or INFINITY))
+
+
+def _kind(word: str, table: TomlTable, evaluation: ThesisEvaluation) -> str:
+    """What a word of a claim is."""
+    kinds = {
+        "metric": evaluation.metrics,
+        "program": evaluation.programs,
+        "contender": tuple(one.name for one in evaluation.contenders),
+    }
+    if re.fullmatch(r"[1-9]\d{0,8} workers?", word):
+        return "workers"
+    found = [kind for kind, names in kinds.items() if word in names]
+    if not found:
+        table.fail("claims", word, ", ".join(name for names in kinds.values() for name in names))
+    return found[0]
+
+
+def _side(text: str, each: RatioSide, table: TomlTable, evaluation: ThesisEvaluation) -> RatioSide:
+    name, _, workers = text.partition(" with ")
+    kind = "" if name == "each" else _kind(name, table, evaluation)
+    side = RatioSide(
+        name if kind == "program" else each.program,
+        name if kind == "contender" else each.contender,
+        int(workers) if workers.isdecimal() else each.workers,
     )
-    metric = table.choice("metric", evaluation.metrics, evaluation.metrics[0])
-    low, high = (table.number(key, 0, INFINITY, one) for key, one in RANGE.items())
-    if "within" in table.data:
-        within = table.number("within", 1, INFINITY)
-        low, high = 1 / within, within
-    program = table.data.get("program")
-    programs = (program,) if isinstance(program, str) else table.texts("program", _NAME, "programs")
-    counts = table.integers("workers", 1, MOST) if "workers" in table.data else (None,)
-    contender = table.text("contender", _NAME, "a contender", "")
-    for one in programs or evaluation.programs:
-        for workers in counts:
-            both = RatioSide(one, contender, workers)
-            above, below = (_sides(table, side, both, evaluation) for side in ("above", "below"))
-            if table.boolean("fails", False):
-                yield from (Fails(side) for side in above)
-            elif "above" in table.data or "below" in table.data:
-                yield Ratio(metric, above, below, low, high)
-            else:
-                yield Ratio(metric, above, (), low, high)
-
-
-def _sides(
-    table: TomlTable, key: str, both: RatioSide, evaluation: ThesisEvaluation
-) -> tuple[RatioSide, ...]:
-    several = isinstance(table.data.get(key), list)
-    return tuple(
-        _side(one, both, evaluation)
-        for one in (table.tables(key) if several else [table.table(key)])
-    )
-
-
-def _side(table: TomlTable, both: RatioSide, evaluation: ThesisEvaluation) -> RatioSide:
-    table.only("program", "contender", "workers")
-    program = table.choice("program", evaluation.programs, both.program)
-    names = [one.name for one in evaluation.contenders]
-    contender = table.choice("contender", names, both.contender)
-    if "workers" not in table.data:
-        return RatioSide(program, contender, both.workers)
-    return RatioSide(program, contender, table.integer("workers", 1, MOST))
+    if kind in ("metric", "workers") or not side.contender or (workers and not side.workers):
+        table.fail("claims", text, "a program or contender, one of them before the colon, or each")
+    return side
 
 
 def _known(table: TomlTable, key: str, names: Iterable[str], known: Iterable[str]) -> None:

@@ -106,26 +106,12 @@ rows = { sor-100 = [100, 25] }
 [[evaluation.conclusion]]
 source = "section 1"
 words = "lazy is alike"
-[[evaluation.conclusion.claim]]
-above = { contender = "lazy" }
-below = { contender = "serial" }
-within = 1.25
-[[evaluation.conclusion.claim]]
-metric = "steals"
-program = "fib"
-contender = "lazy"
-workers = [1, 2]
-high = 9.0
-[[evaluation.conclusion.claim]]
-program = "fib"
-contender = "lazy"
-above = [{ workers = 1 }, {}]
-below = [{ program = "sor-100" }, { contender = "serial" }]
-low = 2.0
-[[evaluation.conclusion.claim]]
-fails = true
-program = ["sor-100"]
-contender = "lazy"
+claims = [
+    "lazy / serial within 1.25",
+    "steals, fib, lazy, 1 worker, 2 workers: <= 9.0",
+    "fib, lazy: each with 1 * each / sor-100 * serial >= 2.0",
+    "sor-100, lazy: fails",
+]
 
 [[evaluation.conclusion]]
 source = "section 2"
@@ -182,9 +168,11 @@ def test_what_a_file_means(tmp_path: Path) -> None:
         ("64 = [3, 0.5]", "many = [3, 0.5]", 'many = "many" is not allowed; allowed: a number of'),
         ("64 = [3, 0.5]", "64 = [3, nan]", "64 = NaN is not allowed; allowed: numbers"),
         ("{ sor-100 = [", "{ fob = [", 'program = "fob" is not allowed; allowed: fib, sor-100'),
-        ("{ workers = 1 }", '{ contender = "busy" }', 'above]] 1: contender = "busy" is not'),
-        ('contender = "lazy"\nworkers', "workers", 'above: contender = "" is not allowed'),
-        ("high = 9.0", "hihg = 9.0", "[[claim]] 2: unknown key hihg"),
+        ("serial >= 2.0", "busy >= 2.0", '[[conclusion]] 1: claims = "busy" is not allowed; allo'),
+        ("serial >= 2.0", "steals >= 2.0", 'claims = "steals" is not allowed; allowed: a program'),
+        ("each with 1 *", "each with 0 *", 'claims = "each with 0" is not allowed; allowed: a pr'),
+        ("lazy, 1 worker, ", "1 worker, ", 'claims = "each" is not allowed; allowed: a program or'),
+        ("<= 9.0", "< 9.0", 'lazy, 1 worker, 2 workers: < 9.0" is not allowed; allowed: claims su'),
         ('cannot = "has no colour"', "", "[[conclusion]] 2: cannot is missing; allowed: either"),
     ],
 )
