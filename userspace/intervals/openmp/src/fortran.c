@@ -35,52 +35,6 @@ static int nearest(int64_t value)
 		return name(nearest(*value)); \
 	}
 
-FUNCTION(int32_t, omp_get_active_level)
-FUNCTION(int32_t, omp_get_cancellation)
-FUNCTION(int32_t, omp_get_default_device)
-FUNCTION(int32_t, omp_get_device_num)
-FUNCTION(int32_t, omp_get_dynamic)
-FUNCTION(int32_t, omp_get_initial_device)
-FUNCTION(int32_t, omp_get_level)
-FUNCTION(int32_t, omp_get_max_active_levels)
-FUNCTION(int32_t, omp_get_max_task_priority)
-FUNCTION(int32_t, omp_get_max_teams)
-FUNCTION(int32_t, omp_get_max_threads)
-FUNCTION(int32_t, omp_get_nested)
-FUNCTION(int32_t, omp_get_num_devices)
-FUNCTION(int32_t, omp_get_num_places)
-FUNCTION(int32_t, omp_get_num_procs)
-FUNCTION(int32_t, omp_get_num_teams)
-FUNCTION(int32_t, omp_get_num_threads)
-FUNCTION(int32_t, omp_get_partition_num_places)
-FUNCTION(int32_t, omp_get_place_num)
-FUNCTION(int32_t, omp_get_proc_bind)
-FUNCTION(int32_t, omp_get_supported_active_levels)
-FUNCTION(int32_t, omp_get_team_num)
-FUNCTION(int32_t, omp_get_teams_thread_limit)
-FUNCTION(int32_t, omp_get_thread_limit)
-FUNCTION(int32_t, omp_get_thread_num)
-FUNCTION(int32_t, omp_in_explicit_task)
-FUNCTION(int32_t, omp_in_final)
-FUNCTION(int32_t, omp_in_parallel)
-FUNCTION(int32_t, omp_is_initial_device)
-FUNCTION(double, omp_get_wtick)
-FUNCTION(double, omp_get_wtime)
-FUNCTION(omp_allocator_handle_t, omp_get_default_allocator)
-
-FUNCTION_OF_INT(int32_t, omp_get_ancestor_thread_num)
-FUNCTION_OF_INT(int32_t, omp_get_place_num_procs)
-FUNCTION_OF_INT(int32_t, omp_get_team_size)
-
-FUNCTION_OF_INT(void, omp_display_env)
-FUNCTION_OF_INT(void, omp_set_default_device)
-FUNCTION_OF_INT(void, omp_set_dynamic)
-FUNCTION_OF_INT(void, omp_set_max_active_levels)
-FUNCTION_OF_INT(void, omp_set_nested)
-FUNCTION_OF_INT(void, omp_set_num_teams)
-FUNCTION_OF_INT(void, omp_set_num_threads)
-FUNCTION_OF_INT(void, omp_set_teams_thread_limit)
-
 GOMP_PUBLIC void omp_set_schedule_(const omp_sched_t *kind, const int32_t *chunk)
 {
 	omp_set_schedule(*kind, *chunk);
@@ -113,12 +67,6 @@ static_assert(sizeof(omp_lock_t) == sizeof(int32_t), "gfortran's omp_lock_kind")
 		return name(lock); \
 	}
 
-LOCK(void, omp_init_lock)
-LOCK(void, omp_destroy_lock)
-LOCK(void, omp_set_lock)
-LOCK(void, omp_unset_lock)
-LOCK(int32_t, omp_test_lock)
-
 /* A nested lock does not: the variable (omp_nest_lock_kind, 8 bytes) has its address. */
 static_assert(sizeof(omp_nest_lock_t *) <= sizeof(int64_t), "gfortran's omp_nest_lock_kind");
 
@@ -140,10 +88,6 @@ GOMP_PUBLIC void omp_destroy_nest_lock_(omp_nest_lock_t **lock)
 	{ \
 		return name(*lock); \
 	}
-
-NEST_LOCK(void, omp_set_nest_lock)
-NEST_LOCK(void, omp_unset_nest_lock)
-NEST_LOCK(int32_t, omp_test_nest_lock)
 
 /* Widen `count` ints in place to 8 bytes each, the last first. */
 static void widen(int64_t *values, int count)
@@ -319,6 +263,4 @@ GOMP_PUBLIC void omp_get_interop_str_(const char **text, size_t *length, uintptr
 		return_text(text, length, name(object, number)); \
 	}
 
-TEXT(omp_get_interop_name)
-TEXT(omp_get_interop_type_desc)
-TEXT(omp_get_interop_rc_desc)
+#include "names.def"

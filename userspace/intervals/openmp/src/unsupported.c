@@ -5,11 +5,14 @@
  */
 #include "gomp.h"
 
-#define UNSUPPORTED(name) \
+#define ACC(name) \
 	GOMP_PUBLIC _Noreturn void name(void); \
 	GOMP_PUBLIC _Noreturn void name(void) \
 	{ \
 		gomp_fatal(#name " is not supported: OpenACC is not; run the program without " \
 			   "LD_PRELOAD, with GCC's libgomp"); \
 	}
-#include "unsupported.def"
+#define ACC_FORTRAN(name) ACC(name) ACC(name##_h_)
+#define SIZES(name) ACC(name##_32_h_) ACC(name##_64_h_) ACC(name##_array_h_)
+#define ACC_SIZES(name) ACC(name) SIZES(name)
+#include "names.def"

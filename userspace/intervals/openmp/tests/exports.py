@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The library exports the names and versions of gomp.map, the locks of OpenMP 2.5, and all that
+"""The library exports the names and versions of names.def, the locks of OpenMP 2.5, and all that
 the compiler's own library exports."""
 
 import re
@@ -37,7 +37,7 @@ def mapped(path: str) -> set[str]:
     """The names of a linker's version script, without patterns."""
     names = set()
     for version, node in re.findall(r"^(\S+) \{(.*?)^\}", Path(path).read_text(), re.DOTALL | re.M):
-        names |= {f"{name}@@{version}" for name in re.findall(r"^\s+(\w+);", node, re.M)}
+        names |= {f"{name}@@{version}" for name in re.findall(r"(\w+);", node)}
     return names
 
 
@@ -46,7 +46,7 @@ def main() -> None:
     wanted, found = mapped(path) | LOCKS, exported(library)
     assert wanted > LOCKS, f"no names in {path}"
     assert not wanted - found, f"missing: {sorted(wanted - found)}"
-    assert not found - wanted, f"not in gomp.map: {sorted(found - wanted)}"
+    assert not found - wanted, f"not in names.def: {sorted(found - wanted)}"
     # GOMP_PLUGIN_*: for the plugins of GCC's library.
     needed = {name for name in exported(theirs) if not name.startswith("GOMP_PLUGIN_")}
     assert needed, f"{theirs} exports nothing"
