@@ -87,54 +87,45 @@ int ivl_config_switch(const char *variable, bool *result)
 	return error;
 }
 
+/* Unless an earlier one has failed. */
+#define READ(field, type, read) \
+	do { \
+		type value = (type)config->field; \
+		\
+		if (!error) \
+			error = read; \
+		config->field = value; \
+	} while (0)
+#define CHOOSE(name, field, names) READ(field, int, choose(PREFIX name, names, &value))
+#define NUMBER(name, field, least) \
+	READ(field, unsigned int, ivl_config_number(PREFIX name, least, &value))
+
 static int from_environment(struct ivl_config *config)
 {
-	int queue = config->queue, policy = config->policy, victims = config->victims,
-	    places = config->places, pin = config->pin, cross = config->cross_place,
-	    half = config->steal_half, statistics = config->statistics,
-	    feedback = config->feedback, tied = config->tied;
 	unsigned int kib = (unsigned int)(config->stack_bytes >> 10);
-	unsigned int seed = (unsigned int)config->seed;
-	unsigned int deadlock_ms = (unsigned int)config->deadlock_ms;
-	int error = choose(PREFIX "QUEUE", queue_name, &queue);
+	int error = ivl_config_number(PREFIX "STACK", IVL_LEAST_STACK >> 10, &kib);
 
-	error = error ? error : choose(PREFIX "POLICY", policy_name, &policy);
-	error = error ? error : choose(PREFIX "VICTIMS", victims_name, &victims);
-	error = error ? error : choose(PREFIX "PLACES", places_name, &places);
-	error = error ? error : choose(PREFIX "PIN", switch_name, &pin);
-	error = error ? error : choose(PREFIX "CROSS_PLACE", switch_name, &cross);
-	error = error ? error : choose(PREFIX "STEAL_HALF", switch_name, &half);
-	error = error ? error : choose(PREFIX "STATISTICS", switch_name, &statistics);
-	error = error ? error : choose(PREFIX "FEEDBACK", switch_name, &feedback);
-	error = error ? error : choose(PREFIX "TIED", switch_name, &tied);
-	error = error ? error : ivl_config_number(PREFIX "WORKERS", 1, &config->workers);
-	error = error ? error : ivl_config_number(PREFIX "STACK", IVL_LEAST_STACK >> 10, &kib);
-	error = error ? error :
-		ivl_config_number(PREFIX "ADAPT_INTERVAL", 1, &config->adapt_interval);
-	error = error ? error : ivl_config_number(PREFIX "ADAPT_STACK", 1, &config->adapt_stack);
-	error = error ? error : ivl_config_number(PREFIX "ADAPT_FRESH", 1, &config->adapt_fresh);
-	error = error ? error :
-		ivl_config_number(PREFIX "THRESHOLD_LOW", 0, &config->threshold_low);
-	error = error ? error :
-		ivl_config_number(PREFIX "THRESHOLD_HIGH", 1, &config->threshold_high);
-	error = error ? error :
-		ivl_config_number(PREFIX "QUEUE_CAPACITY", 1, &config->queue_capacity);
-	error = error ? error : ivl_config_number(PREFIX "FIBERS", 1, &config->fibers_per_worker);
-	error = error ? error : ivl_config_number(PREFIX "SEED", 0, &seed);
-	error = error ? error : ivl_config_number(PREFIX "DEADLOCK", 0, &deadlock_ms);
-	config->seed = seed;
-	config->deadlock_ms = deadlock_ms;
 	config->stack_bytes = (size_t)kib << 10;
-	config->queue = queue;
-	config->policy = policy;
-	config->victims = victims;
-	config->places = places;
-	config->pin = pin;
-	config->cross_place = cross;
-	config->steal_half = half;
-	config->statistics = statistics;
-	config->feedback = feedback;
-	config->tied = tied;
+	CHOOSE("QUEUE", queue, queue_name);
+	CHOOSE("POLICY", policy, policy_name);
+	CHOOSE("VICTIMS", victims, victims_name);
+	CHOOSE("PLACES", places, places_name);
+	CHOOSE("PIN", pin, switch_name);
+	CHOOSE("CROSS_PLACE", cross_place, switch_name);
+	CHOOSE("STEAL_HALF", steal_half, switch_name);
+	CHOOSE("STATISTICS", statistics, switch_name);
+	CHOOSE("FEEDBACK", feedback, switch_name);
+	CHOOSE("TIED", tied, switch_name);
+	NUMBER("WORKERS", workers, 1);
+	NUMBER("ADAPT_INTERVAL", adapt_interval, 1);
+	NUMBER("ADAPT_STACK", adapt_stack, 1);
+	NUMBER("ADAPT_FRESH", adapt_fresh, 1);
+	NUMBER("THRESHOLD_LOW", threshold_low, 0);
+	NUMBER("THRESHOLD_HIGH", threshold_high, 1);
+	NUMBER("QUEUE_CAPACITY", queue_capacity, 1);
+	NUMBER("FIBERS", fibers_per_worker, 1);
+	NUMBER("SEED", seed, 0);
+	NUMBER("DEADLOCK", deadlock_ms, 0);
 	return error;
 }
 
