@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * POSIX threads without a task runtime: a pool of threads, and for each place a stack of tasks, all
- * under one mutex. A waiting thread runs tasks from the stacks.
+ * POSIX threads without a task runtime, for the programs that a thesis has measured with threads: a
+ * pool of threads, and for each place a stack of tasks, all under one mutex. A waiting thread runs
+ * tasks from the stacks.
  *
  * Places are the machine's NUMA nodes, to whose CPUs their threads are bound. On a machine with
  * one node, or described by HWLOC_SYNTHETIC, nothing is bound.
@@ -17,14 +18,14 @@ struct item {
 	struct item *next;
 	par_function *function;
 	void *arg;
-	size_t *left;			/* of its group, minus one when it is over */
-	void (*over)(struct item *item);
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 /* Signalled at a new item, the end of a group, and the end of all. */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct item *stacks[MAX_PLACES];
+/* Items that are not over; there is one group of them at a time. */
+static size_t left_in_group;
 static bool stopping;
 
 static hwloc_topology_t topology;
@@ -58,106 +59,42 @@ static struct item *pop(void)
 /* Called with the mutex, which is free while the function runs. */
 static void run_item(struct item *item)
 {
-	size_t *left = item->left;
-
 	pthread_mutex_unlock(&mutex);
 	item->function(item->arg);
 	pthread_mutex_lock(&mutex);
-	if (item->over)
-		item->over(item);
-	if (!--*left)
+	if (!--left_in_group)
 		pthread_cond_broadcast(&changed);
 }
 
-static void run_until(const size_t *left)
+static void run_or_wait(void)
 {
-	while (*left) {
-		struct item *item = pop();
+	struct item *item = pop();
 
-		if (item)
-			run_item(item);
-		else
-			pthread_cond_wait(&changed, &mutex);
-	}
+	if (item)
+		run_item(item);
+	else
+		pthread_cond_wait(&changed, &mutex);
 }
 
-static void wait_for(const size_t *left)
+static void add(struct item *item, unsigned int place, par_function *function, void *arg)
 {
+	*item = (struct item){ NULL, function, arg };
 	pthread_mutex_lock(&mutex);
-	run_until(left);
+	left_in_group++;
+	push(item, place);
 	pthread_mutex_unlock(&mutex);
 }
 
-struct par_scope {
-	size_t left;
-};
-
-struct par_task {
-	struct item item;
-};
-
-#define PAR_SCOPE(name) struct par_scope name = { 0 }
-
-static void par_spawn(struct par_scope *scope, struct par_task *task, par_function *function,
-		      void *arg)
+static void wait_for_all(void)
 {
-	task->item = (struct item){ NULL, function, arg, &scope->left, NULL };
 	pthread_mutex_lock(&mutex);
-	scope->left++;
-	push(&task->item, PAR_ANYWHERE);
+	while (left_in_group)
+		run_or_wait();
 	pthread_mutex_unlock(&mutex);
-}
-
-static void par_sync(struct par_scope *scope)
-{
-	wait_for(&scope->left);
-}
-
-#define PAR_FORK2(function, arg, statement) \
-	do { \
-		PAR_SCOPE(fork_scope); \
-		struct par_task fork_task; \
-		\
-		par_spawn(&fork_scope, &fork_task, function, arg); \
-		statement; \
-		par_sync(&fork_scope); \
-	} while (0)
-
-struct async {
-	struct item item;
-	char arg[PAR_ASYNC_BYTES] __attribute__((aligned(16)));
-};
-
-/* Of the finish that is under way; there is one at a time. */
-static size_t asyncs;
-
-static void free_async(struct item *item)
-{
-	free(item);
-}
-
-static void par_async(par_function *function, const void *arg, size_t bytes)
-{
-	struct async *async = malloc(sizeof(*async));
-
-	if (!async)
-		abort();
-	memcpy(async->arg, arg, bytes);
-	async->item = (struct item){ NULL, function, async->arg, &asyncs, free_async };
-	pthread_mutex_lock(&mutex);
-	asyncs++;
-	push(&async->item, PAR_ANYWHERE);
-	pthread_mutex_unlock(&mutex);
-}
-
-static void par_finish(par_function *function, void *arg)
-{
-	function(arg);
-	wait_for(&asyncs);
 }
 
 struct block {
-	struct par_task task;
+	struct item item;
 	size_t begin, end;
 	void (*body)(size_t begin, size_t end, void *arg);
 	void *arg;
@@ -176,7 +113,6 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 {
 	size_t count = end - begin;
 	struct block blocks[workers];
-	PAR_SCOPE(scope);
 
 	for (unsigned int i = workers; i--; ) {
 		blocks[i].begin = begin + count * i / workers;
@@ -184,10 +120,10 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 		blocks[i].body = body;
 		blocks[i].arg = arg;
 		if (i)
-			par_spawn(&scope, &blocks[i].task, run_block, &blocks[i]);
+			add(&blocks[i].item, PAR_ANYWHERE, run_block, &blocks[i]);
 	}
 	run_block(&blocks[0]);
-	par_sync(&scope);
+	wait_for_all();
 }
 
 static void deal(size_t begin, size_t end, void *arg)
@@ -209,99 +145,28 @@ static void par_deal(size_t begin, size_t end, void (*body)(size_t begin, size_t
 }
 
 #define PAR_DEAL par_deal
+#define PAR_EACH par_for
 
-struct reduction {
-	const double *values;
-	double sum;
-};
-
-static void reduce_block(size_t begin, size_t end, void *arg)
-{
-	struct reduction *reduction = arg;
-	double sum = reduce_part(reduction->values + begin, end - begin);
-
-	pthread_mutex_lock(&mutex);
-	reduction->sum += sum;
-	pthread_mutex_unlock(&mutex);
-}
-
-static double par_reduce(const double *values, size_t count)
-{
-	struct reduction reduction = { values, 0 };
-
-	par_for(0, count, reduce_block, &reduction);
-	return reduction.sum;
-}
-
-#include "parallel/scan_blocks.h"
-
-static void par_scan(int64_t *out, const int64_t *in, size_t count)
-{
-	scan_by_blocks(out, in, count, workers);
-}
-
+/* Without edges: no program of these has any. */
 struct par_node {
 	struct item item;
-	unsigned int place, before;	/* predecessors left, and 1 until it is made */
-	bool over;
-	struct edge {
-		struct edge *next;
-		struct par_node *node;
-	} edges[2], *after;
 };
-
-/* Of the graph that is being made by this thread. */
-static __thread size_t *graph;
-
-static void come_nearer(struct par_node *node)
-{
-	if (!--node->before)
-		push(&node->item, node->place);
-}
-
-static void node_over(struct item *item)
-{
-	struct par_node *node = (struct par_node *)item;
-
-	node->over = true;
-	for (struct edge *edge = node->after; edge; edge = edge->next)
-		come_nearer(edge->node);
-}
-
-static void come_after(struct par_node *node, struct edge *edge, struct par_node *before)
-{
-	if (!before || before->over)
-		return;
-	*edge = (struct edge){ before->after, node };
-	before->after = edge;
-	node->before++;
-}
 
 static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
 		     struct par_node *before, struct par_node *before_too)
 {
-	*node = (struct par_node){ .item = { NULL, function, arg, graph, node_over },
-				   .place = place, .before = 1 };
-	pthread_mutex_lock(&mutex);
-	++*graph;
-	come_after(node, &node->edges[0], before);
-	come_after(node, &node->edges[1], before_too);
-	come_nearer(node);
-	pthread_mutex_unlock(&mutex);
+	add(&node->item, place, function, arg);
 }
 
 static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
 		      size_t count, void *arg)
 {
-	size_t *around = graph, left = 0;
-
-	graph = &left;
 	make(nodes, arg);
-	graph = around;
-	wait_for(&left);
+	wait_for_all();
 }
 
-#include "parallel/forms.h"
+#include "theses/parallel/loops.h"
+#include "theses/parallel/cachestress.h"
 
 static void bind_to_place(unsigned int worker)
 {
@@ -316,14 +181,8 @@ static void *work(void *arg)
 {
 	bind_to_place((unsigned int)(uintptr_t)arg);
 	pthread_mutex_lock(&mutex);
-	while (!stopping) {
-		struct item *item = pop();
-
-		if (item)
-			run_item(item);
-		else
-			pthread_cond_wait(&changed, &mutex);
-	}
+	while (!stopping)
+		run_or_wait();
 	pthread_mutex_unlock(&mutex);
 	return NULL;
 }
@@ -386,6 +245,10 @@ static void enter(void (*run)(void))
 	run();
 }
 
+#define FORM(name, form) { #name, form##_run },
+
+static const struct bench_form forms[] = { JAVA_GRANDE(FORM) CACHESTRESS(FORM) FORM(cg, cg) { 0, 0 } };
+
 const struct bench_runtime bench_runtime = {
-	.name = "pthreads", .start = start, .stop = stop, .enter = enter, .forms = par_forms,
+	.name = "pthreads", .start = start, .stop = stop, .enter = enter, .forms = forms,
 };

@@ -33,9 +33,11 @@ def machine() -> BenchMachine:
     )
 
 
-def counted(machine: BenchMachine, program: str) -> Mapping[str, int]:
+def counted(
+    machine: BenchMachine, program: str, benchmark: str = "mergesort_worst"
+) -> Mapping[str, int]:
     workers = "1" if program == "serial" else "2"
-    words = [f"/bin/{SIMULATED[program]}", "mergesort_worst", "16384", workers]
+    words = [f"/bin/{SIMULATED[program]}", benchmark, "16384", workers]
     outcome = machine.run(words, machine.toolbox.plugin, program)
     run = read(outcome)
     assert run.status == "ok" and run.values[0] > 0
@@ -48,9 +50,11 @@ def test_what_one_thread_has_touched_is_on_its_node(machine: BenchMachine) -> No
     assert alone["remote_memory"] < alone["l3_misses"] / 20
 
 
-@pytest.mark.parametrize("program", ["intervals", "pthreads"])
+@pytest.mark.parametrize(
+    ("program", "benchmark"), [("intervals", "mergesort_worst"), ("pthreads", "cachestress_worst")]
+)
 def test_who_works_at_the_other_node_fetches_from_there(
-    machine: BenchMachine, program: str
+    machine: BenchMachine, program: str, benchmark: str
 ) -> None:
-    together = counted(machine, program)
+    together = counted(machine, program, benchmark)
     assert together["remote_memory"] > together["l3_misses"] / 10

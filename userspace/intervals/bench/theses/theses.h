@@ -14,13 +14,16 @@ extern "C" {
 #endif
 
 /* All programs, as kernel and form: those made of loops (par_for()), and those made of tasks. */
-#define THESES_LOOPS(of) \
+#define JAVA_GRANDE(of) \
 	of(series, series) of(crypt, crypt) of(jgf_sor, jgf_sor) of(lufact, lufact) \
-	of(montecarlo, montecarlo) of(raytracer, raytracer) of(moldyn, moldyn) of(cg, cg) of(mg, mg) \
-	of(sparselu_for, sparselu_for)
-#define THESES_TASKS(of) \
+	of(montecarlo, montecarlo) of(raytracer, raytracer) of(moldyn, moldyn)
+#define CACHESTRESS(of) \
 	of(cachestress_best, cachestress) of(cachestress_ignorant, cachestress) \
-	of(cachestress_random, cachestress) of(cachestress_worst, cachestress) \
+	of(cachestress_random, cachestress) of(cachestress_worst, cachestress)
+#define THESES_LOOPS(of) \
+	JAVA_GRANDE(of) of(cg, cg) of(mg, mg) of(sparselu_for, sparselu_for)
+#define THESES_TASKS(of) \
+	CACHESTRESS(of) \
 	of(mergesort_best, mergesort) of(mergesort_ignorant, mergesort) \
 	of(mergesort_worst, mergesort) of(blockmm_best, blockmm) of(blockmm_worst, blockmm) \
 	of(lu, lu) of(colouring, colouring) of(fft, fft) of(sparselu_single, sparselu_single) \
