@@ -2,12 +2,13 @@
 /* Groups of CPUs that have the same hwloc object (NUMA node, package, ...). */
 #include "place_groups.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "place_cpus.h"
 #include "scheduler.h"
 
 void ivl_groups_free(struct ivl_groups *groups)
@@ -127,6 +128,83 @@ int ivl_groups_find(struct ivl_groups *groups, hwloc_topology_t topology, enum i
 	return 0;
 }
 
+/*
+ * Given CPU lists, such as "0-3,8", strictly: hwloc's parser accepts garbage. `taken`: the CPUs of
+ * the places before.
+ */
+
+/* Unlike strtoul(), without blanks and signs. False: no number, or beyond UINT_MAX. */
+static bool read_number(const char **at, unsigned int *number)
+{
+	unsigned long value;
+	char *end;
+
+	if (!isdigit((unsigned char)**at))
+		return false;
+	value = strtoul(*at, &end, 10);
+	*at = end;
+	*number = (unsigned int)value;
+	return value <= UINT_MAX;
+}
+
+static int unknown_cpu(const char *list, unsigned int place, unsigned int cpu,
+		       hwloc_const_bitmap_t allowed)
+{
+	char *known = NULL;
+
+	if (hwloc_bitmap_list_asprintf(&known, allowed) < 0)
+		return ENOMEM;
+	ivl_error(EINVAL, "place %u: \"%s\": this process may not use CPU %u, only %s", place, list,
+		  cpu, known);
+	free(known);
+	return EINVAL;
+}
+
+static int add_range(const char *list, unsigned int place, unsigned int first, unsigned int last,
+		     hwloc_const_bitmap_t allowed, hwloc_const_bitmap_t taken, hwloc_bitmap_t cpus)
+{
+	/* Ends at the first unknown CPU, before it can wrap. */
+	for (unsigned int cpu = first; cpu <= last; cpu++) {
+		if (cpu > INT_MAX || !hwloc_bitmap_isset(allowed, cpu))
+			return unknown_cpu(list, place, cpu, allowed);
+		if (hwloc_bitmap_isset(taken, cpu))
+			return ivl_error(EINVAL, "place %u: \"%s\": CPU %u is in another place too",
+					 place, list, cpu);
+		if (hwloc_bitmap_set(cpus, cpu))
+			return ENOMEM;
+	}
+	return 0;
+}
+
+static int parse_cpus(const char *list, unsigned int place, hwloc_const_bitmap_t allowed,
+		      hwloc_const_bitmap_t taken, hwloc_bitmap_t cpus)
+{
+	const char *at = list;
+
+	if (!list || !*list)
+		return ivl_error(EINVAL, "place %u: the list of CPUs is empty", place);
+	for (;;) {
+		unsigned int first, last;
+		int error;
+
+		if (!read_number(&at, &first))
+			break;
+		last = first;
+		if (*at == '-') {
+			at++;
+			if (!read_number(&at, &last) || last < first)
+				break;
+		}
+		error = add_range(list, place, first, last, allowed, taken, cpus);
+		if (error || !*at)
+			return error;
+		if (*at++ != ',')
+			break;
+	}
+	return ivl_error(EINVAL, "place %u: \"%s\" is not a list of CPUs such as \"0-3,8\"", place,
+			 list);
+}
+
 int ivl_groups_parse(struct ivl_groups *groups, hwloc_topology_t topology,
 		     const struct ivl_config *config)
 {
@@ -146,9 +224,9 @@ int ivl_groups_parse(struct ivl_groups *groups, hwloc_topology_t topology,
 			break;
 		}
 		snprintf(group->name, sizeof(group->name), "place-%u", i);
-		error = ivl_cpus_parse(config->place_cpus[i], i,
-				       hwloc_topology_get_topology_cpuset(topology), taken,
-				       group->cpus);
+		error = parse_cpus(config->place_cpus[i], i,
+				   hwloc_topology_get_topology_cpuset(topology), taken,
+				   group->cpus);
 		if (!error && hwloc_bitmap_or(taken, taken, group->cpus))
 			error = ENOMEM;
 	}
