@@ -14,7 +14,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -63,16 +63,16 @@ class SuiteRequest:
     only: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass
 class SuiteCase:
     """A test as its directives describe it. `kind` is what to do with it: run, compile, link."""
 
-    kind: str
-    options: tuple[str, ...]
-    sources: tuple[str, ...]
-    environment: Mapping[str, str]
-    output: str
-    should_fail: bool
+    kind: str = "run"
+    options: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    output: str = ""
+    should_fail: bool = False
     not_here: str = ""
 
 
@@ -83,17 +83,6 @@ class SuiteResult:
     name: str
     status: SuiteStatus
     why: str = ""
-
-
-@dataclass
-class _Parts:
-    kind: str = "run"
-    options: list[str] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    environment: dict[str, str] = field(default_factory=dict)
-    output: str = ""
-    should_fail: bool = False
-    not_here: str = ""
 
 
 def find_archive() -> Path:
@@ -122,43 +111,35 @@ def check_library(library: Path) -> None:
 
 def read_case(text: str) -> SuiteCase:
     """What a test's comments tell DejaGnu."""
-    parts = _Parts()
+    case = SuiteCase()
     for name, rest in DIRECTIVE.findall(text):
-        _take(parts, name, rest)
+        _take(case, name, rest)
     if INSIDE.search(text):
-        parts.not_here = "tests the inside of GCC's library"
-    elif parts.kind != "run":
-        parts.not_here = f"is not run: {parts.kind}"
-    return SuiteCase(
-        parts.kind,
-        tuple(parts.options),
-        tuple(parts.sources),
-        parts.environment,
-        parts.output,
-        parts.should_fail,
-        parts.not_here,
-    )
+        case.not_here = "tests the inside of GCC's library"
+    elif case.kind != "run":
+        case.not_here = f"is not run: {case.kind}"
+    return case
 
 
-def _take(parts: _Parts, name: str, rest: str) -> None:
+def _take(case: SuiteCase, name: str, rest: str) -> None:
     texts = TEXT.findall(rest)
     if name == "do":
-        parts.kind = rest.split()[0]
+        case.kind = rest.split()[0]
         if ELSEWHERE.search(rest):
-            parts.not_here = f"is for another machine: {rest.strip()}"
+            case.not_here = f"is for another machine: {rest.strip()}"
     elif name.startswith("require-effective-target") and ELSEWHERE.search(rest):
-        parts.not_here = f"is for another machine: {rest.strip()}"
+        case.not_here = f"is for another machine: {rest.strip()}"
     elif name in ("options", "additional-options") and not ELSEWHERE.search(rest):
-        parts.options += texts[0].split() if texts else []
+        case.options += texts[0].split() if texts else []
     elif name == "additional-sources":
-        parts.sources += (texts[0] if texts else rest).split()
+        case.sources += (texts[0] if texts else rest).split()
     elif name == "set-target-env-var" and texts:
-        parts.environment[rest.split()[0]] = texts[0]
+        case.environment[rest.split()[0]] = texts[0]
     elif name == "output" and texts:
         # Tcl's and Python's escapes are the same here.
-        parts.output += texts[0].replace('\\"', '"')
+        case.output += texts[0].replace('\\"', '"')
     elif name == "shouldfail":
-        parts.should_fail = True
+        case.should_fail = True
 
 
 def verdict(case: SuiteCase, answer: Answer) -> str:

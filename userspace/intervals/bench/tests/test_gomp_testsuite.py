@@ -22,7 +22,7 @@ FORTRAN = "module one\nend module\nprogram good\n use one\n use omp_lib\nend pro
 
 def test_a_test_is_run_unless_it_says_otherwise() -> None:
     case = suite.read_case(MAIN % 0)
-    assert (case.kind, case.options, case.should_fail, case.not_here) == ("run", (), False, "")
+    assert (case.kind, case.options, case.should_fail, case.not_here) == ("run", [], False, "")
 
 
 def test_directives() -> None:
@@ -33,14 +33,14 @@ def test_directives() -> None:
         '/* { dg-shouldfail "ends" } */\n/* { dg-output "a(\\n|\\r\\n)b" } */\n'
         '/* { dg-additional-sources "other.c" } */\n' + MAIN % 0
     )
-    assert case.options == ("-O0", "-std=c99", "-Wall")
+    assert case.options == ["-O0", "-std=c99", "-Wall"]
     assert case.environment == {"OMP_SCHEDULE": "guided,7"}
-    assert case.should_fail and case.sources == ("other.c",) and not case.not_here
+    assert case.should_fail and case.sources == ["other.c"] and not case.not_here
     assert not suite.verdict(case, Answer(1, "a\nb", ""))
     assert suite.verdict(case, Answer(1, "ab", "")) == "its output is not the expected one"
     assert suite.verdict(case, Answer(0, "a\nb", "")).startswith("status 0")
     bare = "! { dg-additional-sources one.c }\n"
-    assert suite.read_case(bare).sources == ("one.c",)
+    assert suite.read_case(bare).sources == ["one.c"]
 
 
 @pytest.mark.parametrize(
