@@ -19,23 +19,12 @@ unsigned int blockmm_sum_place(unsigned int place)
 	return bench_blockmm == LOCALITY_WORST ? !place : place;
 }
 
-static int prepare_best(unsigned int size)
+static int prepare(unsigned int size, enum bench_locality locality)
 {
-	bench_blockmm = LOCALITY_BEST;
+	bench_blockmm = locality;
 	return matmul_prepare(size);
 }
 
-static int prepare_worst(unsigned int size)
-{
-	bench_blockmm = LOCALITY_WORST;
-	return matmul_prepare(size);
-}
-
-#define KERNEL(where) \
-	const struct bench_kernel bench_kernel_blockmm_##where = { \
-		.name = "blockmm_" #where, .size = 2048, .quick_size = 128, .warmups = 0, \
-		.repeats = 3, .prepare = prepare_##where, .check = matmul_check, \
-	}
-
-KERNEL(best);
-KERNEL(worst);
+#define SIZES .size = 2048, .quick_size = 128, .check = matmul_check
+KERNEL_AT(blockmm, best, LOCALITY_BEST, prepare, SIZES);
+KERNEL_AT(blockmm, worst, LOCALITY_WORST, prepare, SIZES);

@@ -76,11 +76,6 @@ static int prepare(unsigned int size, enum bench_locality where)
 	return 0;
 }
 
-PREPARE_AT(best, prepare, LOCALITY_BEST)
-PREPARE_AT(ignorant, prepare, LOCALITY_IGNORANT)
-PREPARE_AT(random, prepare, LOCALITY_RANDOM)
-PREPARE_AT(worst, prepare, LOCALITY_WORST)
-
 /* The result of 100 passes: 100 sums, and the 100th power, by squaring. */
 static struct result expected(const uint32_t *array)
 {
@@ -110,13 +105,8 @@ static bool check(void)
 	return true;
 }
 
-#define KERNEL(where) \
-	const struct bench_kernel bench_kernel_cachestress_##where = { \
-		.name = "cachestress_" #where, .size = 2097144, .quick_size = 1000, .repeats = 3, \
-		.prepare = prepare_##where, .check = check, \
-	}
-
-KERNEL(best);
-KERNEL(ignorant);
-KERNEL(random);
-KERNEL(worst);
+#define SIZES .size = 2097144, .quick_size = 1000, .check = check
+KERNEL_AT(cachestress, best, LOCALITY_BEST, prepare, SIZES);
+KERNEL_AT(cachestress, ignorant, LOCALITY_IGNORANT, prepare, SIZES);
+KERNEL_AT(cachestress, random, LOCALITY_RANDOM, prepare, SIZES);
+KERNEL_AT(cachestress, worst, LOCALITY_WORST, prepare, SIZES);

@@ -99,10 +99,6 @@ static int prepare(unsigned int size, enum bench_locality locality)
 	return 0;
 }
 
-PREPARE_AT(best, prepare, LOCALITY_BEST)
-PREPARE_AT(ignorant, prepare, LOCALITY_IGNORANT)
-PREPARE_AT(worst, prepare, LOCALITY_WORST)
-
 static bool check(void)
 {
 	unsigned int level = bench_mergesort.parts[bench_mergesort.count - 1].level;
@@ -117,12 +113,7 @@ static bool check(void)
 	return sort_right(values[level % 2], n, digest);
 }
 
-#define KERNEL(where) \
-	const struct bench_kernel bench_kernel_mergesort_##where = { \
-		.name = "mergesort_" #where, .size = 4194304, .quick_size = 4096, .warmups = 1, \
-		.repeats = 3, .prepare = prepare_##where, .check = check, \
-	}
-
-KERNEL(best);
-KERNEL(ignorant);
-KERNEL(worst);
+#define SIZES .size = 4194304, .quick_size = 4096, .warmups = 1, .check = check
+KERNEL_AT(mergesort, best, LOCALITY_BEST, prepare, SIZES);
+KERNEL_AT(mergesort, ignorant, LOCALITY_IGNORANT, prepare, SIZES);
+KERNEL_AT(mergesort, worst, LOCALITY_WORST, prepare, SIZES);

@@ -18,19 +18,11 @@ static int prepare(unsigned int size, enum bench_locality locality)
 	return error;
 }
 
-PREPARE_AT(best, prepare, LOCALITY_BEST)
-PREPARE_AT(ignorant, prepare, LOCALITY_IGNORANT)
-
 static bool check(void)
 {
 	return bench_kernel_sort.check();
 }
 
-#define KERNEL(where) \
-	const struct bench_kernel bench_kernel_sort_##where = { \
-		.name = "sort_" #where, .size = 33554432, .quick_size = 50000, .warmups = 0, \
-		.repeats = 3, .prepare = prepare_##where, .check = check, \
-	}
-
-KERNEL(best);
-KERNEL(ignorant);
+#define SIZES .size = 33554432, .quick_size = 50000, .check = check
+KERNEL_AT(sort, best, LOCALITY_BEST, prepare, SIZES);
+KERNEL_AT(sort, ignorant, LOCALITY_IGNORANT, prepare, SIZES);

@@ -123,9 +123,6 @@ static int prepare_spread(unsigned int size, enum bench_locality locality)
 	return error;
 }
 
-PREPARE_AT(best, prepare_spread, LOCALITY_BEST)
-PREPARE_AT(ignorant, prepare_spread, LOCALITY_IGNORANT)
-
 /* All blocks as one matrix; NULL: no memory. */
 static double *whole(double *const *blocks)
 {
@@ -150,13 +147,13 @@ static bool check(void)
 	return right;
 }
 
-#define KERNEL(form, prepares) \
+#define SIZES .size = 50, .quick_size = 5, .check = check
+#define KERNEL(form) \
 	const struct bench_kernel bench_kernel_sparselu_##form = { \
-		.name = "sparselu_" #form, .size = 50, .quick_size = 5, .warmups = 0, \
-		.repeats = 3, .prepare = prepares, .check = check, \
+		.name = "sparselu_" #form, .repeats = 3, .prepare = prepare, SIZES, \
 	}
 
-KERNEL(single, prepare);
-KERNEL(for, prepare);
-KERNEL(best, prepare_best);
-KERNEL(ignorant, prepare_ignorant);
+KERNEL(single);
+KERNEL(for);
+KERNEL_AT(sparselu, best, LOCALITY_BEST, prepare_spread, SIZES);
+KERNEL_AT(sparselu, ignorant, LOCALITY_IGNORANT, prepare_spread, SIZES);

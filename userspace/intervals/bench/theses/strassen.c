@@ -90,19 +90,10 @@ static int prepare_spread(unsigned int size, enum bench_locality locality)
 	return error;
 }
 
-PREPARE_AT(best, prepare_spread, LOCALITY_BEST)
-PREPARE_AT(ignorant, prepare_spread, LOCALITY_IGNORANT)
-
-#define KERNEL(where) \
-	const struct bench_kernel bench_kernel_strassen_##where = { \
-		.name = "strassen_" #where, .size = 2048, .quick_size = 256, .warmups = 0, \
-		.repeats = 3, .prepare = prepare_##where, .check = matmul_check, \
-	}
-
-KERNEL(best);
-KERNEL(ignorant);
+#define SIZES .size = 2048, .quick_size = 256, .check = matmul_check
+KERNEL_AT(strassen, best, LOCALITY_BEST, prepare_spread, SIZES);
+KERNEL_AT(strassen, ignorant, LOCALITY_IGNORANT, prepare_spread, SIZES);
 
 const struct bench_kernel bench_kernel_strassen = {
-	.name = "strassen", .size = 2048, .quick_size = 256, .warmups = 0, .repeats = 3,
-	.prepare = matmul_prepare, .check = matmul_check,
+	.name = "strassen", .repeats = 3, .prepare = matmul_prepare, SIZES,
 };

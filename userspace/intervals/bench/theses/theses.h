@@ -47,11 +47,17 @@ enum bench_locality {
 };
 #define LOCALITY_NONE (~0U)	/* no hint */
 
-/* prepare_WHERE(), which a kernel's entry has, for a prepare() that is told the locality. */
-#define PREPARE_AT(where, prepare, locality) \
+/*
+ * The kernel PROGRAM_WHERE, with a prepare() that is told the locality, and further members of
+ * struct bench_kernel.
+ */
+#define KERNEL_AT(program, where, locality, prepares, ...) \
 	static int prepare_##where(unsigned int size) \
 	{ \
-		return prepare(size, locality); \
+		return prepares(size, locality); \
+	} \
+	const struct bench_kernel bench_kernel_##program##_##where = { \
+		.name = #program "_" #where, .repeats = 3, .prepare = prepare_##where, __VA_ARGS__ \
 	}
 
 /* Java Grande. Each function is for indices from begin up to, not including, end. */
