@@ -90,19 +90,17 @@ static bool parse_number(const char **text, unsigned long *value)
 	return true;
 }
 
-static bool number(const char *name, unsigned long least, unsigned long most, unsigned long *value)
+static void number(const char *name, unsigned int least, unsigned int most, unsigned int *value)
 {
 	const char *text = getenv(name), *rest = text;
 	unsigned long read;
 
 	if (!text)
-		return false;
-	if (!parse_number(&rest, &read) || *rest || read < least || read > most) {
+		return;
+	if (!parse_number(&rest, &read) || *rest || read < least || read > most)
 		complain(name, text);
-		return false;
-	}
-	*value = read;
-	return true;
+	else
+		*value = (unsigned int)read;
 }
 
 static bool boolean(const char *name, bool *value)
@@ -296,7 +294,6 @@ static void offload(struct environment *environment)
 
 static void levels(struct environment *environment)
 {
-	unsigned long value;
 	bool nested;
 
 	environment->icv.max_active_levels = 1;
@@ -304,26 +301,21 @@ static void levels(struct environment *environment)
 		environment->icv.max_active_levels = UINT_MAX >> 1;
 	if (boolean("OMP_NESTED", &nested))
 		environment->icv.max_active_levels = nested ? UINT_MAX >> 1 : 1;
-	if (number("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &value))
-		environment->icv.max_active_levels = (unsigned int)value;
+	number("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &environment->icv.max_active_levels);
 }
 
 /* Single numbers. */
 static void limits(struct environment *environment)
 {
-	unsigned long value;
+	unsigned int device = 0;
 
 	environment->icv.thread_limit = UINT_MAX;
-	if (number("OMP_THREAD_LIMIT", 1, UINT_MAX, &value))
-		environment->icv.thread_limit = (unsigned int)value;
-	if (number("OMP_DEFAULT_DEVICE", 0, INT_MAX, &value))
-		environment->icv.device = (int)value;
-	if (number("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, &value))
-		environment->max_priority = (unsigned int)value;
-	if (number("OMP_NUM_TEAMS", 1, INT_MAX, &value))
-		environment->teams = (unsigned int)value;
-	if (number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &value))
-		environment->teams_limit = (unsigned int)value;
+	number("OMP_THREAD_LIMIT", 1, UINT_MAX, &environment->icv.thread_limit);
+	number("OMP_DEFAULT_DEVICE", 0, INT_MAX, &device);
+	environment->icv.device = (int)device;
+	number("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, &environment->max_priority);
+	number("OMP_NUM_TEAMS", 1, INT_MAX, &environment->teams);
+	number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &environment->teams_limit);
 }
 
 /* The kernel wants room for all possible CPUs, whose number it does not tell. */

@@ -23,25 +23,16 @@ struct nested_25 {
 	int count;
 };
 
-OLD(omp_init_lock) void gomp_init_lock_25(omp_lock_t *mutex)
-{
-	omp_init_lock(mutex);
-}
+#define SIMPLE(name) \
+	OLD(omp_##name) void gomp_##name##_25(omp_lock_t *mutex) \
+	{ \
+		omp_##name(mutex); \
+	}
 
-OLD(omp_destroy_lock) void gomp_destroy_lock_25(omp_lock_t *mutex)
-{
-	omp_destroy_lock(mutex);
-}
-
-OLD(omp_set_lock) void gomp_set_lock_25(omp_lock_t *mutex)
-{
-	omp_set_lock(mutex);
-}
-
-OLD(omp_unset_lock) void gomp_unset_lock_25(omp_lock_t *mutex)
-{
-	omp_unset_lock(mutex);
-}
+SIMPLE(init_lock)
+SIMPLE(destroy_lock)
+SIMPLE(set_lock)
+SIMPLE(unset_lock)
 
 OLD(omp_test_lock) int gomp_test_lock_25(omp_lock_t *mutex)
 {
