@@ -247,7 +247,10 @@ static void enter(void (*run)(void))
 
 #define FORM(name, form) { #name, form##_run },
 
-static const struct bench_form forms[] = { JAVA_GRANDE(FORM) CACHESTRESS(FORM) FORM(cg, cg) { 0, 0 } };
+static const struct bench_form forms[] = {
+	JAVA_GRANDE(FORM) CACHESTRESS(FORM) FORM(cg, cg)
+	{ 0, 0 }
+};
 
 const struct bench_runtime bench_runtime = {
 	.name = "pthreads", .start = start, .stop = stop, .enter = enter, .forms = forms,
