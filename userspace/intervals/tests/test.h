@@ -73,8 +73,8 @@ static inline int test_run_all(CMFixtureFunction set_up, CMFixtureFunction tear_
 
 /*
  * Callbacks with a typed argument: BODY(name, struct x *x) { ... } defines an ivl_body whose
- * argument points to an x, TASK() such an ivl_function, and ASYNC() an ivl_function whose argument
- * is a copy of that pointer.
+ * argument points to an x, OK_BODY() one that always returns 0, TASK() such an ivl_function, and
+ * ASYNC() an ivl_function whose argument is a copy of that pointer.
  */
 #define BODY(name, parameter) \
 	static int name##_of(ivl_interval *self, parameter); \
@@ -83,6 +83,15 @@ static inline int test_run_all(CMFixtureFunction set_up, CMFixtureFunction tear_
 		return name##_of(self, arg); \
 	} \
 	static int name##_of(ivl_interval *self, parameter)
+
+#define OK_BODY(name, parameter) \
+	static void name##_of(ivl_interval *self, parameter); \
+	static int name(ivl_interval *self, void *arg) \
+	{ \
+		name##_of(self, arg); \
+		return 0; \
+	} \
+	static void name##_of(ivl_interval *self, parameter)
 
 #define TASK(name, parameter) \
 	static void name##_of(parameter); \
@@ -112,6 +121,16 @@ static inline int test_run_all(CMFixtureFunction set_up, CMFixtureFunction tear_
 		return NULL; \
 	} \
 	static void name##_of(parameter)
+
+#define test_yield_until(condition) do { \
+	while (!(condition)) \
+		sched_yield(); \
+} while (0)
+
+#define test_sleep_until(condition) do { \
+	while (!(condition)) \
+		usleep(100); \
+} while (0)
 
 /*
  * Return from a test that this machine or build cannot run. Meson takes it for passed, and

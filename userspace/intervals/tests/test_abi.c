@@ -50,11 +50,6 @@ TEST(version)
 	assert_string_equal(words, IVL_VERSION_STRING);
 }
 
-static int nothing(ivl_interval *self, void *arg)
-{
-	return 0;
-}
-
 /* A program that knows the first two fields only. */
 TEST(older_program)
 {
@@ -77,7 +72,7 @@ TEST(older_program)
 	assert_int_equal(ivl_start(config, &runtime), 0);
 	unsetenv("INTERVALS_STACK");
 	assert_int_equal(ivl_worker_count(runtime), 3);
-	test_run(runtime, nothing, NULL);
+	test_run(runtime, test_nothing, NULL);
 	ivl_stop(runtime);
 }
 
@@ -127,7 +122,7 @@ TEST(statistics)
 
 	config.statistics = true;
 	TEST_RUNTIME(runtime, &config);
-	test_run(runtime, nothing, NULL);
+	test_run(runtime, test_nothing, NULL);
 	memset(&counts, 0xaa, sizeof(counts));
 	ivl_statistics_read_size(runtime, &counts.known, 2 * sizeof(uint64_t));
 	assert_true(counts.known.takes > 0 && counts.known.takes < 1000000);

@@ -283,14 +283,13 @@ static void check_large(size_t bytes)
 	free(sum);
 }
 
-static int large_body(ivl_interval *self, void *arg)
+OK_BODY(large_body, void *arg)
 {
 	check_large(1 << 10);
 	check_large(64 << 10);
 	/* As large as a stack. */
 	if (!no_memory && !TEST_SLOW)
 		check_large(1 << 20);
-	return 0;
 }
 
 TEST(large)
@@ -298,8 +297,7 @@ TEST(large)
 	for (int without = 0; without < 2; without++) {
 		no_memory = without;
 		test_on_counts(workers) {
-			struct ivl_config config = test_config(workers);
-			TEST_RUNTIME(runtime, &config);
+			TEST_WORKERS(runtime, workers);
 
 			test_run(runtime, large_body, NULL);
 		}
@@ -358,22 +356,18 @@ static void check_all(void)
 	}
 }
 
-static int body(ivl_interval *self, void *arg)
+OK_BODY(body, void *arg)
 {
 	check_all();
 	check_rounding();
-	return 0;
 }
 
 TEST(on_workers)
 {
-	static const unsigned int workers[] = { 1, 2, 8 };
+	test_on_counts(workers) {
+		TEST_WORKERS(runtime, workers);
 
-	for (size_t i = 0; i < 3; i++) {
-		struct ivl_config config = test_config(workers[i]);
-		TEST_RUNTIME(runtime, &config);
-
-		alone = workers[i] == 1;
+		alone = workers == 1;
 		test_run(runtime, body, NULL);
 	}
 	alone = true;
@@ -385,12 +379,11 @@ TEST(outside)
 	check_rounding();
 }
 
-static int without_memory(ivl_interval *self, void *arg)
+OK_BODY(without_memory, void *arg)
 {
 	test_allocations_left = 0;
 	check_all();
 	test_allocations_left = -1;
-	return 0;
 }
 
 TEST(without_memory)

@@ -17,14 +17,11 @@ static double cpu_seconds(void)
 /* CPU time of body(&count). */
 static double cost(ivl_body *body, int count, unsigned int workers)
 {
-	struct ivl_config config = test_config(workers);
-	ivl_runtime *runtime = test_start(&config);
-	double before = cpu_seconds(), after;
+	TEST_WORKERS(runtime, workers);
+	const double before = cpu_seconds();
 
 	test_run(runtime, body, &count);
-	after = cpu_seconds();
-	ivl_stop(runtime);
-	return after - before;
+	return cpu_seconds() - before;
 }
 
 /* Four times as much takes about four times as long, and not sixteen. */
@@ -109,25 +106,15 @@ static int cancel_with(ivl_interval *self, struct cancels cancels)
 	return error;
 }
 
-static int cancel_here(ivl_interval *self, void *arg)
-{
-	return cancel_with(self, (struct cancels){ .left = arg, .each = 1 });
-}
-
-static int cancel_with_a_child(ivl_interval *self, void *arg)
-{
-	return cancel_with(self, (struct cancels){ .left = arg, .each = 1, .with_a_child = true });
-}
-
-static int cancel_at_the_root(ivl_interval *self, void *arg)
-{
-	return cancel_with(self, (struct cancels){ .left = arg, .each = 1, .at_the_root = true });
-}
-
-static int cancel_several(ivl_interval *self, void *arg)
-{
-	return cancel_with(self, (struct cancels){ .left = arg, .each = 20 });
-}
+#define CANCELS(name, ...) \
+	static int name(ivl_interval *self, void *arg) \
+	{ \
+		return cancel_with(self, (struct cancels){ .left = arg, __VA_ARGS__ }); \
+	}
+CANCELS(cancel_here, .each = 1)
+CANCELS(cancel_with_a_child, .each = 1, .with_a_child = true)
+CANCELS(cancel_at_the_root, .each = 1, .at_the_root = true)
+CANCELS(cancel_several, .each = 20)
 
 TEST(cancel_at_each_level)
 {
@@ -169,7 +156,7 @@ struct searches {
 	int error;
 };
 
-BODY(search_long, struct searches *searches)
+OK_BODY(search_long, struct searches *searches)
 {
 	ivl_interval *made[4];
 
@@ -184,7 +171,6 @@ BODY(search_long, struct searches *searches)
 	atomic_store(&searches->done, true);
 	for (int i = 0; i < 4; i++)
 		ivl_release(made[i]);
-	return 0;
 }
 
 struct run {
@@ -192,39 +178,30 @@ struct run {
 	struct searches *searches;
 };
 
-static void *run_searches(void *arg)
+THREAD(run_searches, struct run *run)
 {
-	struct run *run = arg;
-
-	return (void *)(intptr_t)ivl_run(run->runtime, search_long, run->searches);
-}
-
-static void search_together(unsigned int workers)
-{
-	struct ivl_config config = test_config(workers);
-	struct searches searches = { 0 };
-	struct run run = { test_start(&config), &searches };
-	struct ivl_model *model = *ivl_runtime_model(run.runtime);
-	pthread_t thread;
-	bool done;
-
-	/* As a caller does that has found a cycle and not yet returned. */
-	pthread_mutex_lock(&model->lock);
-	assert_int_equal(pthread_create(&thread, NULL, run_searches, &run), 0);
-	for (int i = 0; i < 1000 && !atomic_load(&searches.done); i++)
-		usleep(10000);
-	done = atomic_load(&searches.done);
-	pthread_mutex_unlock(&model->lock);
-	pthread_join(thread, NULL);
-	assert_true(done);
-	assert_int_equal(searches.error, 0);
-	ivl_stop(run.runtime);
+	test_run(run->runtime, search_long, run->searches);
 }
 
 TEST(searches_together)
 {
-	test_on_counts(workers)
-		search_together(workers);
+	test_on_counts(workers) {
+		TEST_WORKERS(runtime, workers);
+		struct searches searches = { 0 };
+		struct run run = { runtime, &searches };
+		struct ivl_model *model = *ivl_runtime_model(runtime);
+		pthread_t thread;
+		bool done;
+
+		/* As a caller does that has found a cycle and not yet returned. */
+		pthread_mutex_lock(&model->lock);
+		assert_int_equal(pthread_create(&thread, NULL, run_searches, &run), 0);
+		done = test_comes_true(atomic_load(&searches.done));
+		pthread_mutex_unlock(&model->lock);
+		pthread_join(thread, NULL);
+		assert_true(done);
+		assert_int_equal(searches.error, 0);
+	}
 }
 
 TEST_MAIN(NULL, NULL)

@@ -7,8 +7,7 @@
 
 #include <intervals_sync.h>
 
-#include "test_runtimes.h"
-#include "test_said.h"
+#include "test_child.h"
 
 #define AFTER_MS 100
 #define LATER_US (6 * AFTER_MS * 1000)
@@ -36,39 +35,33 @@ static struct ivl_config config_for(unsigned int workers)
 	return config;
 }
 
-/* The program prints a first line and one line with each of these words. */
-#define says(program, ...) do { \
+/* These statements print a first line and one line with each of these words. */
+#define says(statements, ...) do { \
 	const char *const words_[] = { "intervals: deadlock: ", __VA_ARGS__ }; \
-	says_words(program, words_, sizeof(words_) / sizeof(*words_)); \
+	test_on_counts(workers) { \
+		const struct ivl_config config_ = config_for(workers); \
+		says_words(test_begin(&config_, statements), words_, \
+			   sizeof(words_) / sizeof(*words_)); \
+	} \
 } while (0)
-static void says_words(void (*program)(ivl_runtime *runtime), const char *const *words, int count)
-{
-	test_on_counts(workers) {
-		const struct ivl_config config = config_for(workers);
-		struct test_process process = test_begin(&config, program);
-		char said[TEST_SAID_BYTES];
 
-		test_listen(&process, said, count);
-		test_end(&process, true);
-		test_says(said, words, count);
-	}
+static void says_words(struct test_process process, const char *const *words, int count)
+{
+	char said[TEST_SAID_BYTES];
+
+	test_listen(&process, said, count);
+	test_end(&process, true);
+	test_says(said, words, count);
 }
 
-static void says_nothing(void (*program)(ivl_runtime *runtime))
-{
-	test_on_counts(workers) {
-		const struct ivl_config config = config_for(workers);
-
-		test_ends_silently(&config, program);
-	}
-}
+#define says_nothing(statements) do { \
+	test_on_counts(workers) { \
+		const struct ivl_config config_ = config_for(workers); \
+		test_ends_silently(test_begin(&config_, statements)); \
+	} \
+} while (0)
 
 /* Deadlocks. */
-
-static int nothing(ivl_interval *self, void *arg)
-{
-	return 0;
-}
 
 static int join(ivl_interval *interval)
 {
@@ -82,40 +75,33 @@ static ivl_guard *guard;
 
 static int join_what_needs_it(ivl_interval *self, void *arg)
 {
-	ivl_interval *made = ivl_create(ivl_parent(self), "needy", nothing, NULL, NULL);
+	ivl_interval *made = ivl_create(ivl_parent(self), "needy", test_nothing, NULL, NULL);
 
 	ivl_add_guard(made, guard);
 	ivl_schedule();
 	return join(made);
 }
 
-static int hold_guard(ivl_interval *self, void *arg)
+OK_BODY(hold_guard, void *arg)
 {
 	ivl_interval *holder = ivl_create(self, "holder", join_what_needs_it, NULL, NULL);
 
 	ivl_add_guard(holder, guard);
 	ivl_release(holder);
-	return 0;
 }
 
-static void guard_and_join(ivl_runtime *runtime)
+static void guard_and_join(ivl_runtime *runtime, test_enter *enter)
 {
 	guard = ivl_guard_create(runtime, "till");
-	ivl_run(runtime, hold_guard, NULL);
-}
-
-static void guard_and_join_here(ivl_runtime *runtime)
-{
-	guard = ivl_guard_create(runtime, "till");
-	ivl_run_here(runtime, hold_guard, NULL);
+	enter(runtime, hold_guard, NULL);
 }
 
 TEST(guard)
 {
-	says(guard_and_join, "interval holder waits for the end of interval needy, which waits for "
-	     "guard till, which interval holder holds\n");
-	says(guard_and_join_here, "interval holder waits for the end of interval needy, which "
-	     "waits for guard till, which interval holder holds\n");
+	says(guard_and_join(runtime, ivl_run), "interval holder waits for the end of interval "
+	     "needy, which waits for guard till, which interval holder holds\n");
+	says(guard_and_join(runtime, ivl_run_here), "interval holder waits for the end of interval "
+	     "needy, which waits for guard till, which interval holder holds\n");
 }
 
 static _Atomic(ivl_interval *) futures[3];
@@ -133,12 +119,11 @@ static void join_future(void *arg)
 }
 
 /* One waits itself, one in an async, one in a child. */
-static int ring_0(ivl_interval *self, void *arg)
+OK_BODY(ring_0, void *arg)
 {
 	int next = 1;
 
 	join_future(&next);
-	return 0;
 }
 
 static void join_by_async(void *arg)
@@ -153,7 +138,7 @@ static int ring_1(ivl_interval *self, void *arg)
 	return ivl_finish(join_by_async, &next);
 }
 
-static int ring_2(ivl_interval *self, void *arg)
+OK_BODY(ring_2, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[2];
@@ -162,27 +147,21 @@ static int ring_2(ivl_interval *self, void *arg)
 	for (int i = 0; i < 2; i++)
 		ivl_spawn(&scope, &tasks[i], join_future, &next);
 	ivl_sync(&scope);
-	return 0;
 }
 
-static int make_ring(ivl_interval *self, void *arg)
+OK_BODY(make_ring, void *arg)
 {
 	static ivl_body *const bodies[] = { ring_0, ring_1, ring_2 };
 	static const char *const names[] = { "zero", "one", "two" };
 
 	for (int i = 0; i < 3; i++)
 		futures[i] = ivl_launch(names[i], bodies[i], NULL, NULL);
-	return 0;
-}
-
-static void ring(ivl_runtime *runtime)
-{
-	ivl_run(runtime, make_ring, NULL);
 }
 
 TEST(ring)
 {
-	says(ring, "interval zero waits for the end of interval one, whose body has not returned\n",
+	says(ivl_run(runtime, make_ring, NULL),
+	     "interval zero waits for the end of interval one, whose body has not returned\n",
 	     "interval one waits for asyncs of a finish or group: ",
 	     "a task of interval one waits for the end of interval two, "
 	     "whose body has not returned\n",
@@ -197,20 +176,15 @@ static int join_unscheduled(ivl_interval *self, void *arg)
 static int keep_unscheduled(ivl_interval *self, void *arg)
 {
 	/* Launched, so it is already scheduled. */
-	ivl_interval *late = ivl_create(self, "late", nothing, NULL, NULL);
+	ivl_interval *late = ivl_create(self, "late", test_nothing, NULL, NULL);
 	ivl_interval *joiner = ivl_launch("joiner", join_unscheduled, late, NULL);
 
 	return join(joiner);
 }
 
-static void unscheduled(ivl_runtime *runtime)
-{
-	ivl_run(runtime, keep_unscheduled, NULL);
-}
-
 TEST(unscheduled)
 {
-	says(unscheduled,
+	says(ivl_run(runtime, keep_unscheduled, NULL),
 	     "interval joiner waits for the end of interval late, which is not scheduled",
 	     "interval keep_unscheduled waits for the end of interval joiner, "
 	     "whose body has not returned\n");
@@ -219,17 +193,16 @@ TEST(unscheduled)
 static ivl_numa_mutex *mutexes[2];
 static ivl_numa_barrier *barrier;
 
-static int lock_both(ivl_interval *self, void *arg)
+OK_BODY(lock_both, void *arg)
 {
 	ivl_numa_mutex *const *mutex = arg;
 
 	ivl_numa_mutex_lock(mutex[0]);
 	ivl_numa_barrier_wait(barrier);
 	ivl_numa_mutex_lock(mutex[1]);
-	return 0;
 }
 
-static int lock_crosswise(ivl_interval *self, void *arg)
+OK_BODY(lock_crosswise, void *arg)
 {
 	static ivl_numa_mutex *orders[2][2];
 
@@ -238,7 +211,6 @@ static int lock_crosswise(ivl_interval *self, void *arg)
 		orders[i][1] = mutexes[!i];
 		ivl_release(ivl_launch(i ? "right" : "left", lock_both, orders[i], NULL));
 	}
-	return 0;
 }
 
 static void crosswise(ivl_runtime *runtime)
@@ -251,7 +223,7 @@ static void crosswise(ivl_runtime *runtime)
 
 TEST(mutexes)
 {
-	says(crosswise, "interval left waits for a mutex owned by interval right\n",
+	says(crosswise(runtime), "interval left waits for a mutex owned by interval right\n",
 	     "interval right waits for a mutex owned by interval left\n");
 }
 
@@ -274,7 +246,7 @@ static int crowd(ivl_interval *self, void *arg)
 	return ivl_group_wait(&group);
 }
 
-static int crowd_of_children(ivl_interval *self, void *arg)
+OK_BODY(crowd_of_children, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[CROWD];
@@ -283,27 +255,21 @@ static int crowd_of_children(ivl_interval *self, void *arg)
 	for (int i = 0; i < CROWD; i++)
 		ivl_spawn(&scope, &tasks[i], come, NULL);
 	ivl_sync(&scope);
-	return 0;
 }
 
-static void too_many_asyncs(ivl_runtime *runtime)
+static void too_many(ivl_runtime *runtime, ivl_body *body)
 {
 	ivl_numa_barrier_init(&barrier, CROWD);
-	ivl_run(runtime, crowd, NULL);
-}
-
-static void too_many_children(ivl_runtime *runtime)
-{
-	ivl_numa_barrier_init(&barrier, CROWD);
-	ivl_run(runtime, crowd_of_children, NULL);
+	ivl_run(runtime, body, NULL);
 }
 
 TEST(crowd)
 {
-	says(too_many_asyncs, "waits at a barrier for 100, of which ",
+	says(too_many(runtime, crowd), "waits at a barrier for 100, of which ",
 	     "interval crowd waits for asyncs of a finish or group: ",
 	     " tasks have not begun: no memory for their stacks");
-	says(too_many_children, " times: a task of interval crowd_of_children waits at a barrier",
+	says(too_many(runtime, crowd_of_children),
+	     " times: a task of interval crowd_of_children waits at a barrier",
 	     "intervals:   interval crowd_of_children waits at a barrier for 100, of which ",
 	     " tasks have not begun: no memory for their stacks");
 }
@@ -314,10 +280,9 @@ static ivl_runtime *other;
 static ivl_numa_cond *cond;
 static _Atomic int waits;
 
-static int sleep_in_kernel(ivl_interval *self, void *arg)
+OK_BODY(sleep_in_kernel, void *arg)
 {
 	usleep(LATER_US);
-	return 0;
 }
 
 static int join_one_that_sleeps(ivl_interval *self, void *arg)
@@ -330,7 +295,7 @@ static void in_kernel(ivl_runtime *runtime)
 	ivl_run(runtime, join_one_that_sleeps, NULL);
 	/* No task waits. */
 	usleep(LATER_US);
-	ivl_run(runtime, nothing, NULL);
+	ivl_run(runtime, test_nothing, NULL);
 }
 
 static int run_other(ivl_interval *self, void *arg)
@@ -347,32 +312,28 @@ static void in_another_runtime(ivl_runtime *runtime)
 {
 	struct ivl_config config = test_config(1);
 
-	if (ivl_start(&config, &other))
-		_exit(1);
+	other = test_start(&config);
 	ivl_run(runtime, join_run_other, NULL);
 	ivl_stop(other);
 }
 
-static int wait_for_signal(ivl_interval *self, void *arg)
+OK_BODY(wait_for_signal, void *arg)
 {
 	ivl_numa_mutex_lock(mutexes[0]);
 	waits = 1;
 	ivl_numa_cond_wait(cond, mutexes[0]);
 	ivl_numa_mutex_unlock(mutexes[0]);
-	return 0;
 }
 
-static int wait_for_mutex(ivl_interval *self, void *arg)
+OK_BODY(wait_for_mutex, void *arg)
 {
 	ivl_numa_mutex_lock(mutexes[1]);
 	ivl_numa_mutex_unlock(mutexes[1]);
-	return 0;
 }
 
-static int wait_at_barrier(ivl_interval *self, void *arg)
+OK_BODY(wait_at_barrier, void *arg)
 {
 	ivl_numa_barrier_wait(barrier);
-	return 0;
 }
 
 /* `second` ends at once, `first` when another thread lets it. */
@@ -380,7 +341,7 @@ static int join_both(ivl_interval *self, void *arg)
 {
 	ivl_body *body = (ivl_body *)arg;
 	ivl_interval *first = ivl_launch("first", body, NULL, NULL);
-	ivl_interval *second = ivl_launch("second", nothing, NULL, NULL);
+	ivl_interval *second = ivl_launch("second", test_nothing, NULL, NULL);
 	int error = join(second);
 
 	return join(first) | error;
@@ -388,8 +349,7 @@ static int join_both(ivl_interval *self, void *arg)
 
 static void *signal_later(void *us)
 {
-	while (!waits)
-		usleep(100);
+	test_sleep_until(waits);
 	usleep(*(useconds_t *)us);
 	ivl_numa_mutex_lock(mutexes[0]);
 	ivl_numa_cond_signal(cond);
@@ -408,19 +368,9 @@ static void run_and_signal(ivl_runtime *runtime, ivl_body *body, useconds_t us)
 	pthread_join(thread, NULL);
 }
 
-static void by_signal(ivl_runtime *runtime)
-{
-	run_and_signal(runtime, wait_for_signal, LATER_US);
-}
-
 static int sleep_after_signal(ivl_interval *self, void *arg)
 {
 	return wait_for_signal(self, arg) | sleep_in_kernel(self, arg);
-}
-
-static void just_before(ivl_runtime *runtime)
-{
-	run_and_signal(runtime, sleep_after_signal, AFTER_MS * 800);
 }
 
 static _Atomic int is_locked;
@@ -440,8 +390,7 @@ static void by_unlock(ivl_runtime *runtime)
 
 	ivl_numa_mutex_init(&mutexes[1]);
 	pthread_create(&thread, NULL, unlock_later, NULL);
-	while (!is_locked)
-		usleep(100);
+	test_sleep_until(is_locked);
 	ivl_run(runtime, join_both, (void *)wait_for_mutex);
 	pthread_join(thread, NULL);
 }
@@ -465,11 +414,11 @@ static void by_the_last(ivl_runtime *runtime)
 
 TEST(goes_on)
 {
-	says_nothing(in_kernel);
-	says_nothing(in_another_runtime);
-	says_nothing(by_signal);
-	says_nothing(by_unlock);
-	says_nothing(by_the_last);
+	says_nothing(in_kernel(runtime));
+	says_nothing(in_another_runtime(runtime));
+	says_nothing(run_and_signal(runtime, wait_for_signal, LATER_US));
+	says_nothing(by_unlock(runtime));
+	says_nothing(by_the_last(runtime));
 }
 
 /* A tied runtime wakes its workers one by one; the last to sleep checks for a deadlock. */
@@ -477,28 +426,23 @@ TEST(goes_on_elsewhere)
 {
 	test_on_counts(workers) {
 		struct ivl_config config = config_for(workers);
-		struct test_process process;
-		char said[TEST_SAID_BYTES];
 
 		config.tied = true;
-		process = test_begin(&config, just_before);
-		test_listen(&process, said, 1);
-		assert_string_equal(said, "");
-		assert_int_equal(test_end(&process, false), 0);
+		test_ends_silently(test_begin(&config, run_and_signal(runtime, sleep_after_signal,
+								      AFTER_MS * 800)));
 	}
 }
 
 /* Workers sleep and wake while one checks for a deadlock. */
 
-static int wait_often(ivl_interval *self, void *arg)
+OK_BODY(wait_often, void *arg)
 {
 	for (int i = 0; i < 30; i++) {
-		ivl_interval *made = ivl_launch(NULL, nothing, NULL, NULL);
+		ivl_interval *made = ivl_launch(NULL, test_nothing, NULL, NULL);
 
 		usleep(i % 3 * 1000);
 		join(made);
 	}
-	return 0;
 }
 
 TEST(often)

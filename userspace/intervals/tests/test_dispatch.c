@@ -6,12 +6,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "intervals_dispatch.h"
 #include "test_allocation.h"
-#include "test.h"
+#include "test_child.h"
 
 static ivl_runtime *runtime;
 static ivl_objects *objects;
@@ -21,9 +20,9 @@ static void start(const char *machine, enum ivl_places_by places)
 	struct ivl_config config;
 
 	test_machine(machine);
-	assert_int_equal(ivl_config_init(&config), 0);
+	config = test_config(0);
 	config.places = places;
-	assert_int_equal(ivl_start(&config, &runtime), 0);
+	runtime = test_start(&config);
 	objects = ivl_objects_create(runtime, 16);
 	assert_non_null(objects);
 }
@@ -81,15 +80,10 @@ static int ask_without_memory(void)
 TEST(asks_without_memory)
 {
 	int status;
-	pid_t child;
 
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
-	child = fork();
-	assert_true(child >= 0);
-	if (!child)
-		_exit(ask_without_memory());
-	assert_int_equal(waitpid(child, &status, 0), child);
+	status = test_in_child(ask_without_memory());
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == NO_LIMIT)
 		test_leave_out("memory cannot be limited here");

@@ -132,26 +132,19 @@ TEST(monotonous)
 
 /* Feedback on and off. */
 
-static int nothing(ivl_interval *self, void *arg)
-{
-	return 0;
-}
-
 TEST(off_by_default)
 {
 	struct ivl_config config;
-	ivl_runtime *runtime;
 
 	unsetenv("INTERVALS_FEEDBACK");
 	config = test_config(2);
 	assert_false(config.feedback);
 	config.statistics = true;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	assert_null(runtime->feedback);
-	test_run(runtime, nothing, NULL);
+	test_run(runtime, test_nothing, NULL);
 	assert_int_equal(test_counts(runtime).desire, 0);
 	assert_int_equal(test_counts(runtime).quanta, 0);
-	ivl_stop(runtime);
 	setenv("INTERVALS_FEEDBACK", "on", 1);
 	assert_true(test_config(2).feedback);
 	setenv("INTERVALS_FEEDBACK", "off", 1);
@@ -192,13 +185,12 @@ static void add_asyncs(void *arg)
 		assert_int_equal(ivl_async(add_async, &arg, sizeof(arg), NULL), 0);
 }
 
-BODY(add_guarded, struct sums *sums)
+OK_BODY(add_guarded, struct sums *sums)
 {
 	sums->guarded++;
-	return 0;
 }
 
-BODY(all_shapes, struct sums *sums)
+OK_BODY(all_shapes, struct sums *sums)
 {
 	struct fib all = { 15, 0 };
 
@@ -211,17 +203,15 @@ BODY(all_shapes, struct sums *sums)
 		assert_int_equal(ivl_add_guard(guarded, sums->guard), 0);
 		ivl_release(guarded);
 	}
-	return 0;
 }
 
 TEST(results)
 {
-	for (int queue = 0; queue < IVL_QUEUES; queue++) {
-		test_on_counts(workers) {
-			struct ivl_config config = with_feedback(workers);
+	test_on_sizes(config) {
+		config.feedback = true;
+		for (config.queue = 0; config.queue < IVL_QUEUES; config.queue++) {
 			struct sums sums = { 0 };
 
-			config.queue = queue;
 			TEST_RUNTIME(runtime, &config);
 			sums.guard = ivl_guard_create(runtime, NULL);
 			test_run(runtime, all_shapes, &sums);
@@ -298,10 +288,9 @@ TEST(one_is_awake)
 TEST(foreign_bursts)
 {
 	const struct ivl_config config = with_feedback(8);
-	ivl_runtime *runtime;
 
 	later = true;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	for (int i = 0; i < 1000; i++) {
 		struct crowd crowd = { .runtime = runtime, .tasks = i % 7 };
 
@@ -310,7 +299,6 @@ TEST(foreign_bursts)
 		if (i % 10 == 0)
 			usleep((unsigned int)i);
 	}
-	ivl_stop(runtime);
 	later = false;
 }
 
@@ -334,19 +322,13 @@ static bool wanted(const struct phase *phase)
 /* Blocks, so that the machine's load does not matter. */
 ASYNC(wait_for_end, struct phase *phase)
 {
-	while (!phase->over)
-		usleep(1000);
+	test_sleep_until(phase->over);
 }
 
 /* On a busy machine it hardly gets a CPU. */
 ASYNC(spin_to_end, struct phase *phase)
 {
-	while (!phase->over)
-		sched_yield();
-}
-
-static void do_nothing(void *arg)
-{
+	test_yield_until(phase->over);
 }
 
 TASK(much_to_do, struct phase *phase)
@@ -360,7 +342,7 @@ TASK(much_to_do, struct phase *phase)
 /* One at a time, each visible to thieves. */
 TASK(little_to_do, struct phase *phase)
 {
-	phase->came = test_comes_true((ivl_async(do_nothing, NULL, 0, NULL), wanted(phase)));
+	phase->came = test_comes_true((ivl_async(test_no_task, NULL, 0, NULL), wanted(phase)));
 }
 
 BODY(phase_body, struct phase *phase)
@@ -379,10 +361,9 @@ static bool comes(struct phase *phase, ivl_function *to_do)
 TEST(desire_follows)
 {
 	struct ivl_config config = with_feedback(8);
-	ivl_runtime *runtime;
 
 	config.policy = IVL_HELP_FIRST;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	assert_int_equal(test_counts(runtime).desire, 1);
 	for (int i = 0; i < 3; i++) {
 		struct phase much = { .runtime = runtime, .least = 8, .most = 8,
@@ -394,7 +375,6 @@ TEST(desire_follows)
 	}
 	assert_true(test_counts(runtime).quanta >= 5);
 	assert_true(test_counts(runtime).naps > 0);
-	ivl_stop(runtime);
 }
 
 /* Each ends before a thief could begin it: a second worker gains nothing. */
@@ -406,8 +386,8 @@ TASK(trifles_to_do, struct phase *phase)
 		struct ivl_scope scope = IVL_SCOPE_INIT;
 
 		for (int task = 0; task < 64; task++)
-			if (ivl_spawn(&scope, &tasks[task], do_nothing, NULL))
-				do_nothing(NULL);
+			if (ivl_spawn(&scope, &tasks[task], test_no_task, NULL))
+				test_no_task(NULL);
 		ivl_sync(&scope);
 		phase->came = wanted(phase);
 	}
@@ -417,10 +397,9 @@ TASK(trifles_to_do, struct phase *phase)
 TEST(trifles_want_nobody)
 {
 	struct ivl_config config = with_feedback(2);
-	ivl_runtime *runtime;
 
 	config.policy = IVL_HELP_FIRST;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	for (int i = 0; i < 10; i++) {
 		struct phase much = { .runtime = runtime, .least = 2, .most = 2,
 				      .task = wait_for_end };
@@ -429,13 +408,11 @@ TEST(trifles_want_nobody)
 		assert_true(comes(&much, much_to_do));
 		assert_true(comes(&trifles, trifles_to_do));
 	}
-	ivl_stop(runtime);
 }
 
-BODY(ask, struct phase *phase)
+OK_BODY(ask, struct phase *phase)
 {
 	phase->came = test_comes_true(wanted(phase));
-	return 0;
 }
 
 /* Quanta end although one worker has work and the other sleeps: the caller ends them. */
@@ -473,20 +450,18 @@ TEST(no_cpu_clocks)
 TEST(unsteady_clock)
 {
 	const struct ivl_config config = with_feedback(8);
-	ivl_runtime *runtime;
 	int more = 0;
 
 	unsteady = true;
 	no_clocks = true;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	for (int i = 0; i < 100; i++) {
 		usleep(11000);
-		test_run(runtime, nothing, NULL);
+		test_run(runtime, test_nothing, NULL);
 		more += test_counts(runtime).desire > 1;
 	}
 	/* On a busy machine a run may take a whole quantum. */
 	assert_true(more < 10);
-	ivl_stop(runtime);
 	no_clocks = false;
 	unsteady = false;
 }
@@ -510,8 +485,7 @@ ASYNC(meet, struct meeting *meeting)
 ASYNC(meet_spinning, struct meeting *meeting)
 {
 	atomic_fetch_add(&meeting->came, 1);
-	while (meeting->came < meeting->tasks)
-		sched_yield();
+	test_yield_until(meeting->came >= meeting->tasks);
 }
 
 TASK(all_meet, struct meeting *meeting)
@@ -539,17 +513,15 @@ TEST(deprived_tasks_meet)
 {
 	struct ivl_config config = with_feedback(4);
 	struct meeting meeting = { .tasks = 4, .task = meet_spinning };
-	ivl_runtime *runtime;
 
 	config.policy = IVL_HELP_FIRST;
 	no_cpus = true;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	test_finish(runtime, all_meet, &meeting);
 	assert_int_equal(meeting.came, 4);
 	/* One worker may once have been seen waiting for a page. */
 	assert_true(test_counts(runtime).desire < 4);
 	assert_true(test_counts(runtime).naps >= IVL_THROTTLED_QUANTA);
-	ivl_stop(runtime);
 	no_cpus = false;
 }
 
@@ -572,8 +544,7 @@ TASK(send, struct visits *visits)
 {
 	for (int i = 0; i < 200; i++) {
 		ivl_async(visit, &visits, sizeof(visits), ivl_place_at(visits->runtime, 1));
-		while (visits->there <= i)
-			sched_yield();
+		test_yield_until(visits->there > i);
 	}
 }
 
@@ -582,10 +553,9 @@ static int send_body(ivl_interval *self, void *arg)
 	return ivl_finish(send, arg);
 }
 
-BODY(begin_send, struct visits *visits)
+OK_BODY(begin_send, struct visits *visits)
 {
 	ivl_release(ivl_create(self, NULL, send_body, visits, ivl_place_at(visits->runtime, 0)));
-	return 0;
 }
 
 TEST(each_place_keeps_one)

@@ -30,19 +30,14 @@ static void grow(void *arg)
 	memset(&child, 0, sizeof(child));
 }
 
-BODY(finish_body, struct tree *tree)
-{
-	ivl_finish(grow, tree);
-	return atomic_load(tree->leaves) == 1L << LEVELS ? 0 : EPROTO;
-}
-
 TEST_ON_ALL(tree)
 {
 	_Atomic bool failed = false;
 	_Atomic long leaves = 0;
 	struct tree tree = { &leaves, LEVELS, 1, &failed };
 
-	test_run(runtime, finish_body, &tree);
+	test_finish(runtime, grow, &tree);
+	assert_int_equal(leaves, 1L << LEVELS);
 	assert_false(atomic_load(&failed));
 }
 
@@ -79,39 +74,29 @@ static void many_outer(void *arg)
 		ivl_async(with_inner, &arg, sizeof(arg), NULL);
 }
 
-BODY(nested_body, struct nested *nested)
-{
-	ivl_finish(many_outer, nested);
-	return atomic_load(&nested->outer) == 20 && !atomic_load(&nested->early) ? 0 : EPROTO;
-}
-
 TEST_ON_ALL(nested)
 {
 	struct nested nested = { 0 };
 
-	test_run(runtime, nested_body, &nested);
+	test_finish(runtime, many_outer, &nested);
+	assert_int_equal(nested.outer, 20);
+	assert_false(nested.early);
 }
 
-static void nothing(void *arg)
+OK_BODY(outside_body, void *arg)
 {
-}
-
-static int outside_body(ivl_interval *self, void *arg)
-{
-	*(int *)arg = ivl_async(nothing, NULL, 0, NULL);
-	ivl_finish(nothing, NULL);
-	return 0;
+	*(int *)arg = ivl_async(test_no_task, NULL, 0, NULL);
+	ivl_finish(test_no_task, NULL);
 }
 
 TEST(async_outside_of_a_finish)
 {
-	struct ivl_config config = test_config(1);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 1);
 	int error = 0;
 
 	test_run(runtime, outside_body, &error);
 	assert_int_equal(error, EINVAL);
-	assert_int_equal(ivl_async(nothing, NULL, 0, NULL), EINVAL);
+	assert_int_equal(ivl_async(test_no_task, NULL, 0, NULL), EINVAL);
 	assert_string_equal(ivl_last_error(), "async: not inside a finish");
 }
 
@@ -155,46 +140,28 @@ TASK(search, struct graph *graph)
 	depth_first(&(struct visit){ graph, 0 });
 }
 
-/* The error, and how many vertices were reached. */
-static int depth_first_search(enum ivl_policy policy, int side, int *reached, uint64_t *fibers)
-{
-	struct ivl_config config = test_config(2);
-	struct graph graph = { .side = side };
-	struct ivl_statistics statistics;
-	ivl_runtime *runtime;
-
-	config.policy = policy;
-	config.statistics = true;
-	config.fibers_per_worker = 1000;
-	config.stack_bytes = 64 << 10;
-	graph.parent = malloc(sizeof(*graph.parent) * (size_t)(side * side));
-	assert_non_null(graph.parent);
-	for (int i = 0; i < side * side; i++)
-		atomic_init(&graph.parent[i], -1);
-	runtime = test_start(&config);
-	test_finish(runtime, search, &graph);
-	ivl_statistics_read(runtime, &statistics);
-	ivl_stop(runtime);
-	*reached = 0;
-	for (int i = 0; i < side * side; i++)
-		*reached += atomic_load(&graph.parent[i]) >= 0;
-	*fibers = statistics.fibers;
-	free(graph.parent);
-	return atomic_load(&graph.error);
-}
-
 TEST(bounded_stack)
 {
-	const int side = TEST_SLOW ? 60 : 300;
-	uint64_t fibers;
-	int reached;
+	const int side = TEST_SLOW ? 60 : 300, vertices = side * side;
+	struct graph graph = { .side = side };
 
+	graph.parent = malloc(sizeof(*graph.parent) * (size_t)vertices);
+	assert_non_null(graph.parent);
 	/* Work-first recurses as deep as the graph is large, and continues without free stacks. */
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		assert_int_equal(depth_first_search(policy, side, &reached, &fibers), 0);
-		assert_int_equal(reached, side * side);
-		assert_true(fibers <= 2000);
+	test_on_policies(config, 2) {
+		config.statistics = true;
+		config.fibers_per_worker = 1000;
+		config.stack_bytes = 64 << 10;
+		for (int i = 0; i < vertices; i++)
+			atomic_init(&graph.parent[i], -1);
+		TEST_RUNTIME(runtime, &config);
+		test_finish(runtime, search, &graph);
+		assert_int_equal(graph.error, 0);
+		for (int i = 0; i < vertices; i++)
+			assert_true(graph.parent[i] >= 0);
+		assert_true(test_counts(runtime).fibers <= 2000);
 	}
+	free(graph.parent);
 }
 
 /*
@@ -210,14 +177,12 @@ struct few_stacks {
 static void begin_and_wait(struct few_stacks *test)
 {
 	atomic_fetch_add(&test->begun, 1);
-	while (atomic_load(&test->begun) < test->workers)
-		usleep(100);
+	test_sleep_until(atomic_load(&test->begun) >= test->workers);
 }
 
-static int use_stack(ivl_interval *self, void *arg)
+OK_BODY(use_stack, void *arg)
 {
 	begin_and_wait(arg);
-	return 0;
 }
 
 ASYNC(go_down, struct few_stacks *test)
@@ -252,11 +217,10 @@ BODY(few_stacks_body, struct few_stacks *test)
 
 TEST(sleeping_workers_keep_no_stack)
 {
-	test_on_counts(workers) {
-		struct ivl_config config = test_config(workers);
-		struct few_stacks test = { .workers = workers };
+	test_on_sizes(config) {
+		struct few_stacks test = { .workers = config.workers };
 
-		if (workers == 1)
+		if (config.workers == 1)
 			continue;
 		config.fibers_per_worker = 1;
 		config.policy = IVL_WORK_FIRST;
@@ -277,18 +241,16 @@ struct no_stack {
 	bool last_before;
 };
 
-BODY(take_stack, struct no_stack *test)
+OK_BODY(take_stack, struct no_stack *test)
 {
 	atomic_fetch_add(&test->waiting, 1);
 	ivl_numa_barrier_wait(test->all_taken);
 	atomic_fetch_sub(&test->waiting, 1);
-	return 0;
 }
 
 ASYNC(end_last, struct no_stack *test)
 {
-	while (!atomic_load(&test->gone_on))
-		usleep(1000);
+	test_sleep_until(atomic_load(&test->gone_on));
 	usleep(10000);
 	atomic_store(&test->last, true);
 }
@@ -313,47 +275,40 @@ TASK(begin_without_stack, struct no_stack *test)
 {
 	async_with_stack(go_on, test);
 	/* go_on() runs on another worker, which has a stack. */
-	while (!atomic_load(&test->begun))
-		usleep(1000);
+	test_sleep_until(atomic_load(&test->begun));
 }
 
-BODY(finish_without_stack, struct no_stack *test)
+OK_BODY(finish_without_stack, struct no_stack *test)
 {
 	ivl_numa_barrier_wait(test->all_taken);
 	ivl_finish(begin_without_stack, test);
 	test->last_before = atomic_load(&test->last);
-	return 0;
 }
 
-BODY(no_stack_body, struct no_stack *test)
+OK_BODY(no_stack_body, struct no_stack *test)
 {
 	ivl_interval *finish;
 
 	for (int i = 0; i < FIBERS - 1; i++)
 		ivl_release(ivl_create(self, "taker", take_stack, test, NULL));
 	ivl_schedule();
-	while (atomic_load(&test->waiting) < FIBERS - 1)
-		usleep(1000);
+	test_sleep_until(atomic_load(&test->waiting) >= FIBERS - 1);
 	finish = ivl_create(self, "finish", finish_without_stack, test, NULL);
 	ivl_schedule();
 	ivl_join(ivl_end_point(finish));
 	ivl_release(finish);
-	return 0;
 }
 
 static void wait_without_stack(unsigned int workers)
 {
 	struct ivl_config config = test_config(workers);
 	struct no_stack test = { 0 };
-	ivl_runtime *runtime;
 
 	config.fibers_per_worker = FIBERS / workers;
 	config.policy = IVL_WORK_FIRST;
-	runtime = test_start(&config);
 	assert_int_equal(ivl_numa_barrier_init(&test.all_taken, FIBERS), 0);
-	test_run(runtime, no_stack_body, &test);
+	test_run_on(&config, no_stack_body, &test);
 	assert_true(test.last_before);
-	ivl_stop(runtime);
 	assert_int_equal(ivl_numa_barrier_destroy(test.all_taken), 0);
 }
 
@@ -370,6 +325,7 @@ struct grouped {
 	_Atomic int ran, begun;
 	_Atomic bool go, looked;
 	ivl_interval *beside;
+	ivl_function *late;
 	int error, pause;
 };
 
@@ -413,8 +369,7 @@ TEST_ON_ALL(group)
 /* Runs when its current interval has ended. */
 ASYNC(makes_children, struct grouped *test)
 {
-	while (!atomic_load(&test->go))
-		sched_yield();
+	test_yield_until(atomic_load(&test->go));
 	if (ivl_create(ivl_current(), "late", NULL, NULL, NULL) ||
 	    ivl_launch("late", NULL, NULL, NULL) || ivl_inline("late", NULL, NULL) != EINVAL ||
 	    ivl_isolated(NULL, 0, NULL, NULL) != EINVAL ||
@@ -428,8 +383,7 @@ ASYNC(looks_from_the_end, struct grouped *test)
 {
 	ivl_interval *other = test->beside;
 
-	while (!atomic_load(&test->go))
-		sched_yield();
+	test_yield_until(atomic_load(&test->go));
 	if (ivl_happens_before(ivl_end_point(ivl_current()), ivl_end_point(other)) ||
 	    ivl_create(other, "late", NULL, NULL, NULL) ||
 	    ivl_add_edge(ivl_end_point(ivl_current()), ivl_end_point(other)) != EALREADY)
@@ -440,17 +394,23 @@ ASYNC(looks_from_the_end, struct grouped *test)
 	atomic_fetch_add(&test->ran, 1);
 }
 
-BODY(wait_until_looked, struct grouped *test)
+OK_BODY(wait_until_looked, struct grouped *test)
 {
-	while (!atomic_load(&test->looked))
-		sched_yield();
-	return 0;
+	test_yield_until(atomic_load(&test->looked));
 }
 
-BODY(begin_looking, struct grouped *test)
+BODY(begin_late, struct grouped *test)
 {
-	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, looks_from_the_end, &test,
-				  sizeof(test), NULL);
+	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, test->late, &test, sizeof(test),
+				  NULL);
+}
+
+BODY(late_body, struct grouped *test)
+{
+	if (ivl_inline("ended", begin_late, test))
+		return EPROTO;
+	atomic_store(&test->go, true);
+	return ivl_group_wait(&test->group);
 }
 
 BODY(looking_body, struct grouped *test)
@@ -458,31 +418,26 @@ BODY(looking_body, struct grouped *test)
 	int error;
 
 	test->beside = ivl_launch("beside", wait_until_looked, test, NULL);
-	error = test->beside ? ivl_inline("ended", begin_looking, test) : ENOMEM;
-	atomic_store(&test->go, true);
-	if (!error)
-		error = ivl_group_wait(&test->group);
+	error = late_body(self, test);
 	ivl_release(test->beside);
 	return error;
 }
 
 TEST(nothing_comes_after_what_has_ended)
 {
-	struct ivl_config config = test_config(3);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 3);
 
 	for (int i = 0; i < 20; i++) {
-		struct grouped test = { .group = IVL_GROUP_INIT };
+		struct grouped test = { .group = IVL_GROUP_INIT, .late = looks_from_the_end };
 
 		test_run(runtime, looking_body, &test);
 		assert_int_equal(atomic_load(&test.ran), 1);
 	}
 }
 
-BODY(counts_itself, struct grouped *test)
+OK_BODY(counts_itself, struct grouped *test)
 {
 	atomic_fetch_add(&test->ran, 1);
-	return 0;
 }
 
 /* The body of its current interval returns before, during, or after that. */
@@ -490,8 +445,7 @@ ASYNC(makes_one_more, struct grouped *test)
 {
 	ivl_interval *made;
 
-	while (!atomic_load(&test->go))
-		sched_yield();
+	test_yield_until(atomic_load(&test->go));
 	for (int i = 0; i < test->pause; i++)
 		atomic_load(&test->go);
 	made = ivl_create(ivl_current(), "one more", counts_itself, test, NULL);
@@ -510,8 +464,7 @@ BODY(begin_making, struct grouped *test)
 	if (!beside)
 		return ENOMEM;
 	ivl_release(beside);
-	error = ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_one_more, &test,
-				   sizeof(test), NULL);
+	error = begin_late(self, test);
 	atomic_store(&test->go, true);
 	for (int i = 0; i < 100; i++)
 		atomic_load(&test->go);
@@ -528,34 +481,20 @@ BODY(making_body, struct grouped *test)
 /* An interval made at that moment is not waited for in vain. */
 TEST(made_after_the_body)
 {
-	struct ivl_config config = test_config(3);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 3);
 
 	for (int i = 0; i < (TEST_SLOW ? 300 : 3000); i++) {
-		struct grouped test = { .group = IVL_GROUP_INIT, .pause = i % 300 };
+		struct grouped test = { .group = IVL_GROUP_INIT, .late = makes_one_more,
+					.pause = i % 300 };
 
 		test_run(runtime, making_body, &test);
 		assert_int_equal(atomic_load(&test.ran), 1);
 	}
 }
 
-BODY(begin_group, struct grouped *test)
-{
-	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_children, &test, sizeof(test),
-				  NULL);
-}
-
-BODY(late_body, struct grouped *test)
-{
-	if (ivl_inline("ended", begin_group, test))
-		return EPROTO;
-	atomic_store(&test->go, true);
-	return ivl_group_wait(&test->group);
-}
-
 TEST_ON_ALL(no_children_of_what_has_ended)
 {
-	struct grouped test = { .group = IVL_GROUP_INIT };
+	struct grouped test = { .group = IVL_GROUP_INIT, .late = makes_children };
 
 	test_run(runtime, late_body, &test);
 	assert_int_equal(atomic_load(&test.ran), 1);
@@ -577,19 +516,12 @@ static void many_failing(void *arg)
 		assert_int_equal(ivl_async(fail_then_count, &arg, sizeof(arg), NULL), 0);
 }
 
-BODY(failing_body, struct grouped *test)
-{
-	test->error = ivl_finish(many_failing, test);
-	return 0;
-}
-
 /* One async fails: the finish returns its error, and the rest do not begin. */
 TEST_ON_ALL(failing)
 {
 	struct grouped test = { .error = 0 };
 
-	test_run(runtime, failing_body, &test);
-	assert_int_equal(test.error, EIO);
+	assert_int_equal(test_try_finish(runtime, many_failing, &test), EIO);
 	assert_true(test.ran < test.begun);
 	/* With more workers some may begin before the error is set. */
 	if (ivl_worker_count(runtime) == 1)
@@ -623,17 +555,13 @@ TEST(large)
 
 	large.bytes[0] = 3;
 	large.bytes[sizeof(large.bytes) - 1] = 4;
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		struct ivl_config config = test_config(2);
+	test_on_policies(config, 2) {
 		_Atomic long sum = 0;
-		ivl_runtime *runtime;
 
-		config.policy = policy;
 		config.stack_bytes = 64 << 10;
 		large.sum = &sum;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		test_finish(runtime, make_large, &large);
-		ivl_stop(runtime);
 		assert_int_equal(atomic_load(&sum), 4 * 7);
 	}
 }

@@ -25,7 +25,7 @@ static void once(void *arg)
 	++*(int *)arg;
 }
 
-BODY(flat_body, struct flat *flat)
+OK_BODY(flat_body, struct flat *flat)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[CHILDREN];
@@ -39,7 +39,6 @@ BODY(flat_body, struct flat *flat)
 		for (int i = 0; i < CHILDREN; i++)
 			flat->ok &= flat->runs[i] == round;
 	}
-	return 0;
 }
 
 TEST_ON_ALL(flat)
@@ -66,11 +65,9 @@ static void chain(void *arg)
 
 TEST(deep)
 {
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		struct ivl_config config = test_config(2);
+	test_on_policies(config, 2) {
 		int left = 2000;
 
-		config.policy = policy;
 		config.stack_bytes = 64 << 10;
 		TEST_RUNTIME(runtime, &config);
 		test_call(runtime, chain, &left);
@@ -80,13 +77,11 @@ TEST(deep)
 
 TEST(without_fibers)
 {
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		/* The body has the only stack: its sync runs the children. */
-		struct ivl_config config = test_config(1);
+	test_on_policies(config, 1) {
 		int left = 5;
 
+		/* The body has the only stack: its sync runs the children. */
 		config.fibers_per_worker = 1;
-		config.policy = policy;
 		TEST_RUNTIME(runtime, &config);
 		test_call(runtime, chain, &left);
 		assert_int_equal(left, -1);
@@ -120,12 +115,10 @@ BODY(meeting_body, struct meeting *meeting)
 
 TEST(runs_at_the_same_time)
 {
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		struct ivl_config config = test_config(2);
+	test_on_policies(config, 2) {
 		struct meeting meeting = { 0 };
 
-		config.policy = policy;
-		config.victims = policy % IVL_VICTIM_POLICIES;
+		config.victims = config.policy % IVL_VICTIM_POLICIES;
 		/* One task is enough to be stolen. */
 		config.threshold_low = 0;
 		config.threshold_high = 1;
@@ -164,10 +157,9 @@ static void mark(size_t begin, size_t end, void *arg)
 		sum->longest = end - begin;
 }
 
-BODY(range_body, struct sum *sum)
+OK_BODY(range_body, struct sum *sum)
 {
 	ivl_parallel_for(sum->begin, sum->end, sum->grain, mark, sum);
-	return 0;
 }
 
 TEST_ON_ALL(parallel_for)
@@ -186,8 +178,7 @@ TEST_ON_ALL(parallel_for)
 
 TEST(range_edges)
 {
-	struct ivl_config config = test_config(2);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 2);
 	struct sum sum = { .begin = 5, .end = 5, .grain = SIZE_MAX };
 
 	test_run(runtime, range_body, &sum);

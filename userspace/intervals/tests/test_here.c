@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* ivl_run_here(): the thread that calls takes part until its interval is done. */
-#include "test_runtimes.h"
-
-#include <sys/wait.h>
+#include "test_child.h"
 
 #include "intervals_sync.h"
 
@@ -27,10 +25,9 @@ static void begin_asyncs(void *arg)
 			count_async(&arg);
 }
 
-static int count_interval(ivl_interval *self, void *arg)
+OK_BODY(count_interval, void *arg)
 {
 	count_async(&arg);
-	return 0;
 }
 
 /* The intervals end after the body. */
@@ -83,8 +80,7 @@ static int fail_here(ivl_interval *self, void *arg)
 
 TEST(error)
 {
-	struct ivl_config config = test_config(1);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 1);
 
 	assert_int_equal(ivl_run_here(runtime, fail_here, NULL), ERANGE);
 }
@@ -121,38 +117,33 @@ THREAD(jam_main, struct jam *jam)
 	jam->error = ivl_run(jam->runtime, jam_body, jam);
 }
 
-static void with_jam(unsigned int workers, void (*test)(struct jam *jam))
+static void with_jams(void (*test)(ivl_runtime *runtime))
 {
-	struct ivl_config config = test_config(workers);
-	struct jam jam = { .error = 0 };
-	pthread_t thread;
+	test_on_sizes(config) {
+		struct jam jam = { .error = 0 };
+		pthread_t thread;
 
-	print_message("# %u workers\n", workers);
-	/* Asyncs, not their spawner, so that each is for another worker. */
-	config.policy = IVL_HELP_FIRST;
-	config.places = IVL_PLACES_ONE;
-	jam.runtime = test_start(&config);
-	pthread_create(&thread, NULL, jam_main, &jam);
-	assert_true(test_comes_true(atomic_load(&jam.all_held)));
-	test(&jam);
-	atomic_store(&jam.free, true);
-	pthread_join(thread, NULL);
-	assert_int_equal(jam.error, 0);
-	ivl_stop(jam.runtime);
-}
-
-static void with_jams(void (*test)(struct jam *jam))
-{
-	test_on_counts(workers)
-		with_jam(workers, test);
+		print_message("# %u workers\n", config.workers);
+		/* Asyncs, not their spawner, so that each is for another worker. */
+		config.policy = IVL_HELP_FIRST;
+		config.places = IVL_PLACES_ONE;
+		jam.runtime = test_start(&config);
+		pthread_create(&thread, NULL, jam_main, &jam);
+		assert_true(test_comes_true(atomic_load(&jam.all_held)));
+		test(jam.runtime);
+		atomic_store(&jam.free, true);
+		pthread_join(thread, NULL);
+		assert_int_equal(jam.error, 0);
+		ivl_stop(jam.runtime);
+	}
 }
 
 /* No worker is free to do it. */
-static void try_alone(struct jam *jam)
+static void try_alone(ivl_runtime *runtime)
 {
-	struct call call = { .runtime = jam->runtime, .caller = pthread_self() };
+	struct call call = { .runtime = runtime, .caller = pthread_self() };
 
-	assert_int_equal(ivl_run_here(jam->runtime, all_kinds, &call), 0);
+	assert_int_equal(ivl_run_here(runtime, all_kinds, &call), 0);
 	assert_int_equal(call.asyncs, 250);
 }
 
@@ -174,15 +165,14 @@ THREAD(unlock_later, struct lock *lock)
 	ivl_numa_mutex_unlock(lock->mutex);
 }
 
-BODY(lock_body, struct lock *lock)
+OK_BODY(lock_body, struct lock *lock)
 {
 	ivl_numa_mutex_lock(lock->mutex);
 	ivl_numa_mutex_unlock(lock->mutex);
-	return 0;
 }
 
 /* The body waits for a foreign thread. */
-static void wait_here(ivl_runtime *runtime)
+static void wait_by(test_enter *enter, ivl_runtime *runtime, bool stops)
 {
 	struct lock lock = { .locked = false };
 	pthread_t thread;
@@ -190,20 +180,22 @@ static void wait_here(ivl_runtime *runtime)
 	assert_int_equal(ivl_numa_mutex_init(&lock.mutex), 0);
 	pthread_create(&thread, NULL, unlock_later, &lock);
 	assert_true(test_comes_true(atomic_load(&lock.locked)));
-	assert_int_equal(ivl_run_here(runtime, lock_body, &lock), 0);
+	assert_int_equal(enter(runtime, lock_body, &lock), 0);
+	if (stops)
+		ivl_stop(runtime);
 	pthread_join(thread, NULL);
 	ivl_numa_mutex_destroy(lock.mutex);
 }
 
-/* The caller sleeps without work, and is woken. */
-static void try_woken(struct jam *jam)
+static void wait_here(ivl_runtime *runtime)
 {
-	wait_here(jam->runtime);
+	wait_by(ivl_run_here, runtime, false);
 }
 
+/* The caller sleeps without work, and is woken. */
 TEST(woken)
 {
-	with_jams(try_woken);
+	with_jams(wait_here);
 }
 
 /* Work of other threads. */
@@ -248,13 +240,12 @@ THREAD(stop_late, struct heap *heap)
 }
 
 /* It returns although its queue is never empty; workers run the tasks it leaves there. */
-static void try_leaving(unsigned int workers)
+static void try_leaving(struct ivl_config config)
 {
-	struct ivl_config config = test_config(workers);
 	struct heap heap = { .late = false };
 	pthread_t thread, clock;
 
-	print_message("# %u workers\n", workers);
+	print_message("# %u workers\n", config.workers);
 	config.policy = IVL_HELP_FIRST;
 	config.places = IVL_PLACES_ONE;
 	heap.runtime = test_start(&config);
@@ -273,8 +264,8 @@ static void try_leaving(unsigned int workers)
 
 TEST(leaving)
 {
-	test_on_counts(workers)
-		try_leaving(workers);
+	test_on_sizes(config)
+		try_leaving(config);
 }
 
 static void set_flag(void *arg)
@@ -299,11 +290,9 @@ static int be_robbed(ivl_interval *self, void *arg)
 
 TEST(stolen_from)
 {
-	for (int queue = 0; queue < IVL_QUEUES; queue++) {
-		struct ivl_config config = test_config(1);
-
-		config.queue = queue;
+	test_on_queues(config, 1) {
 		TEST_RUNTIME(runtime, &config);
+
 		assert_int_equal(ivl_run_here(runtime, be_robbed, NULL), 0);
 	}
 }
@@ -312,10 +301,9 @@ TEST(stolen_from)
 
 #define CALLERS 6
 
-static int fib_body(ivl_interval *self, void *arg)
+OK_BODY(fib_body, void *arg)
 {
 	spawning_fib(arg);
-	return 0;
 }
 
 struct caller {
@@ -358,11 +346,9 @@ static void try_callers(unsigned int workers, bool cross_place)
 
 TEST(callers)
 {
-	static const unsigned int workers[] = { 1, 2, 8 };
-
-	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
-		try_callers(workers[i], true);
-		try_callers(workers[i], false);
+	test_on_counts(workers) {
+		try_callers(workers, true);
+		try_callers(workers, false);
 	}
 }
 
@@ -401,59 +387,36 @@ TEST(outsider_wakes)
 {
 	struct ivl_config config = test_config(1);
 
-	for (int turn = 0; turn < 20; turn++) {
-		struct lock lock = { .locked = false };
-		ivl_runtime *runtime = test_start(&config);
-		pthread_t thread;
-
-		assert_int_equal(ivl_numa_mutex_init(&lock.mutex), 0);
-		pthread_create(&thread, NULL, unlock_later, &lock);
-		assert_true(test_comes_true(atomic_load(&lock.locked)));
-		assert_int_equal((turn % 2 ? ivl_run : ivl_run_here)(runtime, lock_body, &lock), 0);
-		ivl_stop(runtime);
-		pthread_join(thread, NULL);
-		ivl_numa_mutex_destroy(lock.mutex);
-	}
+	for (int turn = 0; turn < 20; turn++)
+		wait_by(turn % 2 ? ivl_run : ivl_run_here, test_start(&config), true);
 }
 
-static int spawn_three(ivl_interval *self, void *arg)
+OK_BODY(spawn_three, void *arg)
 {
 	struct fib whole = { 3, 0 };
 
 	spawning_fib(&whole);
-	return 0;
 }
 
 /* What the caller did is counted: two spawns, and the interval itself is in no queue. */
 TEST(counted)
 {
 	struct ivl_config config = test_config(1);
-	struct ivl_statistics statistics;
 
 	config.statistics = true;
 	config.policy = IVL_HELP_FIRST;
 	TEST_RUNTIME(runtime, &config);
 	assert_int_equal(ivl_run_here(runtime, spawn_three, NULL), 0);
-	ivl_statistics_read(runtime, &statistics);
-	assert_in_range(statistics.puts, 2, 10);
+	assert_in_range(test_counts(runtime).puts, 2, 10);
 	ivl_statistics_reset(runtime);
-	ivl_statistics_read(runtime, &statistics);
-	assert_int_equal(statistics.puts, 0);
+	assert_int_equal(test_counts(runtime).puts, 0);
 }
 
 TEST(child_process)
 {
-	struct ivl_config config = test_config(1);
-	TEST_RUNTIME(runtime, &config);
-	int status;
-	pid_t child;
+	TEST_WORKERS(runtime, 1);
 
-	child = fork();
-	assert_true(child >= 0);
-	if (!child)
-		_exit(ivl_run_here(runtime, fail_here, NULL) != ESRCH);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	assert_int_equal(test_in_child(ivl_run_here(runtime, fail_here, NULL) != ESRCH), 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -49,10 +49,9 @@ static void meet_async(void *arg)
 	meet(*(struct meeting **)arg);
 }
 
-static int meet_interval(ivl_interval *self, void *arg)
+OK_BODY(meet_interval, void *arg)
 {
 	meet(arg);
-	return 0;
 }
 
 static int send_interval(ivl_interval *self, struct meeting *meeting)
@@ -100,12 +99,11 @@ struct sender {
 	unsigned int leaf;
 };
 
-BODY(begin_at, struct sender *sender)
+OK_BODY(begin_at, struct sender *sender)
 {
 	const ivl_place *place = ivl_place_at(sender->meeting->runtime, sender->leaf);
 
 	ivl_release(ivl_create(self, NULL, sender->body, sender->meeting, place));
-	return 0;
 }
 
 /* Runs on a worker of that leaf or, with cross_place, on any. */
@@ -162,11 +160,10 @@ TEST(sender_inside)
 {
 	struct ivl_config config = packages(8, false);
 
-	for (int policy = 0; policy < IVL_POLICIES; policy++)
+	for (config.policy = 0; config.policy < IVL_POLICIES; config.policy++)
 		for (int means = 0; means < MEANS; means++) {
 			struct meeting meeting = { .means = means, .tasks = 4 };
 
-			config.policy = policy;
 			meeting.runtime = test_start(&config);
 			meeting.place = ivl_place_outer(ivl_place_at(meeting.runtime, 3));
 			run_at(&meeting, meet_body, 3);
@@ -197,15 +194,13 @@ TEST(wakes)
 /* With cross_place a task for a place around the sender goes into its own queue. */
 BODY(send_around, struct meeting *meeting)
 {
-	struct ivl_statistics before, after;
+	const uint64_t before = test_counts(meeting->runtime).mailbox;
 
 	meeting->place = ivl_place_outer(ivl_place_outer(ivl_here()));
-	ivl_statistics_read(meeting->runtime, &before);
 	if (ivl_finish(send_all, meeting))
 		return EPROTO;
-	ivl_statistics_read(meeting->runtime, &after);
 	/* The worker that ends the last task may send this one home by mail. */
-	return after.mailbox - before.mailbox <= 1 ? 0 : EPROTO;
+	return test_counts(meeting->runtime).mailbox - before <= 1 ? 0 : EPROTO;
 }
 
 TEST(own_queue)
@@ -265,7 +260,6 @@ TEST(others_place)
 		ivl_place_outer(ivl_place_at(other, 3)),
 		ivl_place_at(other, 3),
 	};
-	struct ivl_statistics statistics;
 
 	config.places = IVL_PLACES_ONE;
 	for (int gone = 0; gone < 2; gone++) {
@@ -280,8 +274,7 @@ TEST(others_place)
 			ivl_stop(meeting.runtime);
 		}
 		if (!gone) {
-			ivl_statistics_read(other, &statistics);
-			assert_int_equal(statistics.mailbox, 0);
+			assert_int_equal(test_counts(other).mailbox, 0);
 			ivl_stop(other);
 		}
 	}

@@ -25,30 +25,24 @@ char *__wrap_strdup(const char *string)
 	return test_allocation_fails() ? NULL : __real_strdup(string);
 }
 
-static void on_all_counts(int (*test)(unsigned int workers))
-{
-	test_on_counts(workers) {
-		print_message("# %u workers\n", workers);
-		assert_int_equal(test_in_child(test, workers), 0);
-	}
-}
+/* In a process for each count of `workers`, which this expression uses. */
+#define on_all_counts(expression) do { \
+	test_on_counts(workers) { \
+		print_message("# %u workers\n", workers); \
+		assert_int_equal(test_in_child(expression), 0); \
+	} \
+} while (0)
 
 static ivl_runtime *start(unsigned int workers, enum ivl_policy policy, unsigned int fibers)
 {
-	struct ivl_config config;
-	ivl_runtime *runtime;
+	struct ivl_config config = test_config(workers);
 
-	if (ivl_config_init(&config))
-		_exit(EXIT_FAILURE);
-	config.workers = workers;
 	config.policy = policy;
 	/* Work-first the spawner moves, which INTERVALS_TIED forbids. */
 	config.tied = config.tied && policy != IVL_WORK_FIRST;
 	if (fibers)
 		config.fibers_per_worker = fibers;
-	if (ivl_start(&config, &runtime))
-		_exit(EXIT_FAILURE);
-	return runtime;
+	return test_start(&config);
 }
 
 /* Memory. */
@@ -60,16 +54,15 @@ static void limit_memory(size_t more)
 	unsigned long pages;
 	struct rlimit limit;
 
-	if (!file || fscanf(file, "%lu", &pages) != 1)
-		_exit(EXIT_FAILURE);
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lu", &pages), 1);
 	fclose(file);
 	limit.rlim_cur = limit.rlim_max = pages * (size_t)sysconf(_SC_PAGESIZE) + more;
-	if (setrlimit(RLIMIT_AS, &limit))
-		_exit(EXIT_FAILURE);
+	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
 /* In less address space the default stack is smaller, so that as many tasks may wait. */
-static int look_at_default(unsigned int workers)
+static int look_at_default(void)
 {
 	static const struct {
 		size_t space, stack;
@@ -93,7 +86,7 @@ TEST(default_stack)
 {
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
-	assert_int_equal(test_in_child(look_at_default, 1), 0);
+	assert_int_equal(test_in_child(look_at_default()), 0);
 }
 
 #define SPAWNS 3000
@@ -105,7 +98,7 @@ static void call(void *arg)
 	atomic_fetch_add(&called, 1);
 }
 
-static int spawn_many(ivl_interval *self, void *arg)
+OK_BODY(spawn_many, void *arg)
 {
 	static struct ivl_task tasks[SPAWNS];
 	struct ivl_scope scope = IVL_SCOPE_INIT;
@@ -116,7 +109,6 @@ static int spawn_many(ivl_interval *self, void *arg)
 		if (ivl_spawn(&scope, &tasks[i], call, NULL))
 			call(NULL);
 	ivl_sync(&scope);
-	return 0;
 }
 
 static int spawn_in_little_memory(unsigned int workers)
@@ -138,12 +130,9 @@ static int start_in_little_memory(unsigned int workers)
 /* The error says what is too large. */
 static int start_with_huge_stacks(unsigned int workers)
 {
-	struct ivl_config config;
+	struct ivl_config config = test_config(workers);
 	ivl_runtime *runtime;
 
-	if (ivl_config_init(&config))
-		return EXIT_FAILURE;
-	config.workers = workers;
 	config.stack_bytes = (size_t)4 << 30;
 	limit_memory((size_t)1 << 30);
 	return ivl_start(&config, &runtime) != ENOMEM ||
@@ -154,10 +143,10 @@ TEST(little_memory)
 {
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
-	on_all_counts(spawn_in_little_memory);
-	on_all_counts(start_with_huge_stacks);
+	on_all_counts(spawn_in_little_memory(workers));
+	on_all_counts(start_with_huge_stacks(workers));
 	for (unsigned int mib = 12; mib <= 100; mib += 8)
-		assert_int_equal(test_in_child(start_in_little_memory, mib), 0);
+		assert_int_equal(test_in_child(start_in_little_memory(mib)), 0);
 }
 
 /* A program that makes every kind of allocation. Each fails once, with all after it. */
@@ -240,19 +229,14 @@ static int all_kinds(ivl_interval *self, void *arg)
 	return error;
 }
 
-typedef int enter(ivl_runtime *runtime, ivl_body *body, void *arg);
-
 /* True: it needed more allocations than these. */
-static bool fails_after(unsigned int workers, enter *run, int allocations)
+static bool fails_after(unsigned int workers, test_enter *run, int allocations)
 {
-	struct ivl_config config;
+	struct ivl_config config = test_config(workers);
 	ivl_runtime *runtime;
-	bool all;
+	bool all = false;
 	int error;
 
-	if (ivl_config_init(&config))
-		_exit(EXIT_FAILURE);
-	config.workers = workers;
 	config.queue_capacity = 2;
 	atomic_store(&done, 0);
 	test_allocations_left = allocations;
@@ -262,16 +246,14 @@ static bool fails_after(unsigned int workers, enter *run, int allocations)
 		all = test_allocations_left > 0;
 		test_allocations_left = -1;
 		ivl_stop(runtime);
-	} else {
-		test_allocations_left = -1;
-		all = false;
 	}
+	test_allocations_left = -1;
 	if (error ? all || error != ENOMEM : all && atomic_load(&done) != 3 * KINDS)
 		_exit(EXIT_FAILURE);
 	return !all;
 }
 
-static int fail_everywhere_in(unsigned int workers, enter *run)
+static int fail_everywhere(unsigned int workers, test_enter *run)
 {
 	int allocations = 0;
 
@@ -281,20 +263,10 @@ static int fail_everywhere_in(unsigned int workers, enter *run)
 	return allocations < 2 * KINDS;
 }
 
-static int fail_everywhere(unsigned int workers)
-{
-	return fail_everywhere_in(workers, ivl_run);
-}
-
-static int fail_everywhere_here(unsigned int workers)
-{
-	return fail_everywhere_in(workers, ivl_run_here);
-}
-
 TEST(every_allocation)
 {
-	on_all_counts(fail_everywhere);
-	on_all_counts(fail_everywhere_here);
+	on_all_counts(fail_everywhere(workers, ivl_run));
+	on_all_counts(fail_everywhere(workers, ivl_run_here));
 }
 
 /* Stacks: more tasks that wait for each other than there are stacks at first. */
@@ -327,7 +299,7 @@ static int gather_body(ivl_interval *self, void *arg)
 }
 
 static int meet_in_crowd(unsigned int workers, enum ivl_policy policy, unsigned int fibers,
-			 unsigned int tasks, enter *run)
+			 unsigned int tasks, test_enter *run)
 {
 	struct crowd crowd = { .tasks = tasks };
 	ivl_runtime *runtime = start(workers, policy, fibers);
@@ -336,17 +308,6 @@ static int meet_in_crowd(unsigned int workers, enum ivl_policy policy, unsigned 
 	error = error ? error : run(runtime, gather_body, &crowd);
 	ivl_stop(runtime);
 	return error || atomic_load(&crowd.error) || atomic_load(&crowd.passed) != 2 * tasks;
-}
-
-static int meet_9000(unsigned int workers)
-{
-	return meet_in_crowd(workers, IVL_ADAPTIVE, TEST_SLOW ? 100 : 0, TEST_SLOW ? 900 : 9000,
-			     ivl_run);
-}
-
-static int meet_34000(unsigned int workers)
-{
-	return meet_in_crowd(workers, IVL_ADAPTIVE, 0, 34000, ivl_run);
 }
 
 static int meet_5_of_4(unsigned int workers)
@@ -358,15 +319,16 @@ static int meet_5_of_4(unsigned int workers)
 
 TEST(crowds)
 {
-	on_all_counts(meet_9000);
-	on_all_counts(meet_5_of_4);
+	on_all_counts(meet_in_crowd(workers, IVL_ADAPTIVE, TEST_SLOW ? 100 : 0,
+				    TEST_SLOW ? 900 : 9000, ivl_run));
+	on_all_counts(meet_5_of_4(workers));
 }
 
 TEST(large_crowd)
 {
 	if (TEST_SANITIZED)
 		test_leave_out("there is less room for stacks under the sanitizers");
-	on_all_counts(meet_34000);
+	on_all_counts(meet_in_crowd(workers, IVL_ADAPTIVE, 0, 34000, ivl_run));
 }
 
 /*
@@ -400,60 +362,38 @@ static void descend(void *arg)
 	ivl_sync(&scope);
 }
 
-BODY(descend_without_memory, struct descent *descent)
+OK_BODY(descend_without_memory, struct descent *descent)
 {
 	descent->top = __builtin_frame_address(0);
 	test_allocations_left = 0;
 	descend(descent);
 	test_allocations_left = -1;
-	return 0;
 }
 
 static int descend_to(unsigned int workers, size_t most)
 {
 	struct descent descent = { .most = most };
-	struct ivl_config config;
-	ivl_runtime *runtime;
-	int error;
+	struct ivl_config config = test_config(workers);
 
-	if (ivl_config_init(&config))
-		return EXIT_FAILURE;
-	config.workers = workers;
 	config.policy = IVL_HELP_FIRST;
 	config.stack_bytes = SMALL_STACK;
 	config.fibers_per_worker = 1;
-	if (ivl_start(&config, &runtime))
-		return EXIT_FAILURE;
-	error = ivl_run(runtime, descend_without_memory, &descent);
-	ivl_stop(runtime);
+	test_run_on(&config, descend_without_memory, &descent);
 	/* A thief may have taken a child before. */
-	return error || (workers == 1 && descent.deepest <= most);
-}
-
-static int descend_to_the_end(unsigned int workers)
-{
-	return descend_to(workers, SMALL_STACK - LEFT_AT_LEAST);
-}
-
-static int descend_farther(unsigned int workers)
-{
-	return descend_to(workers, SMALL_STACK);
+	return workers == 1 && descent.deepest <= most;
 }
 
 TEST(refused_children)
 {
-	on_all_counts(descend_to_the_end);
+	on_all_counts(descend_to(workers, SMALL_STACK - LEFT_AT_LEAST));
 }
 
 /* With one worker no other stack exists: it overflows as a plain recursion does. */
 TEST(descent_too_deep)
 {
-	int status;
-
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers say it themselves");
-	status = test_in_child(descend_farther, 1);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	assert_killed(SIGSEGV, descend_to(1, SMALL_STACK));
 }
 
 /*
@@ -479,34 +419,30 @@ static void recurse(void *arg)
 	ivl_sync(&scope);
 }
 
-static int recurse_body(ivl_interval *self, void *arg)
+OK_BODY(recurse_body, void *arg)
 {
 	recurse(arg);
-	return 0;
 }
 
-static int recurse_work_first(unsigned int workers)
+static int recurse_work_first(unsigned int workers, bool little_space)
 {
-	int all = LEVELS;
-	ivl_runtime *runtime = start(workers, IVL_WORK_FIRST, 0);
-	int error = ivl_run(runtime, recurse_body, &all);
+	ivl_runtime *runtime;
+	int all = LEVELS, error;
 
+	if (little_space)
+		limit_memory(SPACE);
+	runtime = start(workers, IVL_WORK_FIRST, 0);
+	error = ivl_run(runtime, recurse_body, &all);
 	ivl_stop(runtime);
 	return error || atomic_load(&levels) != LEVELS;
-}
-
-static int recurse_in_little_space(unsigned int workers)
-{
-	limit_memory(SPACE);
-	return recurse_work_first(workers);
 }
 
 TEST(work_first)
 {
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
-	on_all_counts(recurse_work_first);
-	on_all_counts(recurse_in_little_space);
+	on_all_counts(recurse_work_first(workers, false));
+	on_all_counts(recurse_work_first(workers, true));
 }
 
 /*
@@ -538,8 +474,7 @@ static int join_all(ivl_interval *self, void *arg)
 
 	for (int i = 0; i < JOINERS; i++) {
 		made[i] = ivl_create(self, NULL, join_before, &joiners[i], NULL);
-		if (!made[i])
-			_exit(EXIT_FAILURE);
+		assert_non_null(made[i]);
 	}
 	for (int i = 0; i < JOINERS; i++) {
 		struct joiner *joiner = &joiners[i * JUMP % JOINERS];
@@ -568,7 +503,7 @@ static int join_with_one_fiber(unsigned int workers)
 
 TEST(joins)
 {
-	on_all_counts(join_with_one_fiber);
+	on_all_counts(join_with_one_fiber(workers));
 }
 
 TEST_MAIN(NULL, NULL)

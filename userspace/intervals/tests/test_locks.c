@@ -6,7 +6,7 @@
 
 #include <intervals_sync.h>
 
-#include "test_said.h"
+#include "test_child.h"
 
 static pthread_mutex_t lock;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -20,34 +20,24 @@ static void init(int kind)
 	pthread_mutex_init(&lock, &attributes);
 }
 
-static void nothing(void *arg)
-{
-}
-
-static int no_body(ivl_interval *self, void *arg)
-{
-	return 0;
-}
-
 __attribute__((noinline)) static void sync_two(void)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[2];
 
 	for (int i = 0; i < 2; i++)
-		ivl_spawn(&scope, &tasks[i], nothing, NULL);
+		ivl_spawn(&scope, &tasks[i], test_no_task, NULL);
 	ivl_sync(&scope);
 	__asm__ volatile("");
 }
 
 /* Held over a sync, a finish and a join, with or without something to wait for. */
 
-static int lock_and_sync(ivl_interval *self, void *arg)
+OK_BODY(lock_and_sync, void *arg)
 {
 	pthread_mutex_lock(&lock);
 	sync_two();
 	pthread_mutex_unlock(&lock);
-	return 0;
 }
 
 static void over_sync(ivl_runtime *runtime)
@@ -56,9 +46,9 @@ static void over_sync(ivl_runtime *runtime)
 	ivl_run(runtime, lock_and_sync, NULL);
 }
 
-static int read_and_join(ivl_interval *self, void *arg)
+OK_BODY(read_and_join, void *arg)
 {
-	ivl_interval *made = ivl_create(self, "made", no_body, NULL, NULL);
+	ivl_interval *made = ivl_create(self, "made", test_nothing, NULL, NULL);
 	ivl_point *const end = ivl_end_point(made);
 
 	pthread_rwlock_rdlock(&rwlock);
@@ -66,7 +56,6 @@ static int read_and_join(ivl_interval *self, void *arg)
 	ivl_join(end);
 	pthread_rwlock_unlock(&rwlock);
 	ivl_release(made);
-	return 0;
 }
 
 static void over_join(ivl_runtime *runtime)
@@ -94,8 +83,8 @@ TEST(waits)
 		struct test_process process;
 		char said[TEST_SAID_BYTES];
 
-		test_ends_saying(&config, over_sync, sync, 3);
-		process = test_begin(&config, over_join);
+		test_ends_saying(test_begin(&config, over_sync(runtime)), sync, 3);
+		process = test_begin(&config, over_join(runtime));
 		test_listen(&process, said, 100);
 		test_end(&process, true);
 		test_says(said, join, 2);
@@ -122,7 +111,7 @@ static void lock_and_meet(void *arg)
 	}
 }
 
-static int meet(ivl_interval *self, void *arg)
+OK_BODY(meet, void *arg)
 {
 	for (int i = 0; i < 20000 && !moved; i++) {
 		struct ivl_group group = IVL_GROUP_INIT;
@@ -131,7 +120,6 @@ static int meet(ivl_interval *self, void *arg)
 			ivl_group_async_by(&group, IVL_HELP_FIRST, lock_and_meet, NULL, 0, NULL);
 		ivl_group_wait(&group);
 	}
-	return 0;
 }
 
 static void over_barrier(ivl_runtime *runtime)
@@ -152,7 +140,7 @@ TEST(goes_on_elsewhere)
 		};
 		const struct ivl_config config = test_config(workers);
 
-		test_ends_saying(&config, over_barrier, words, 2);
+		test_ends_saying(test_begin(&config, over_barrier(runtime)), words, 2);
 	}
 }
 
@@ -210,7 +198,7 @@ TEST(lets_in)
 #ifdef __SANITIZE_THREAD__
 	test_leave_out("ThreadSanitizer has something to say of it, too, and may end the process");
 #endif
-	test_ends_saying(&config, recursively, words, 1);
+	test_ends_saying(test_begin(&config, recursively(runtime)), words, 1);
 }
 
 /* No report of locks released before the wait, or of locks that belong to tasks. */
@@ -272,7 +260,7 @@ TEST(says_nothing)
 	test_on_counts(workers) {
 		const struct ivl_config config = test_config(workers);
 
-		test_ends_silently(&config, well);
+		test_ends_silently(test_begin(&config, well(runtime)));
 	}
 }
 

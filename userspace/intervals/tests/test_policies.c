@@ -112,21 +112,15 @@ BODY(order_body, struct order *order)
  */
 TEST(order)
 {
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		struct ivl_config config = test_config(1);
+	test_on_policies(config, 1) {
 		struct order order = { .group = IVL_GROUP_INIT };
-		struct ivl_statistics statistics;
-		ivl_runtime *runtime;
 
-		config.policy = policy;
 		config.statistics = true;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		test_run(runtime, order_body, &order);
-		ivl_statistics_read(runtime, &statistics);
-		ivl_stop(runtime);
 		/* "a" takes its spawner from the queue, not "c". */
 		assert_string_equal(order.done, "a12bc3d4e");
-		assert_int_equal(statistics.spawners, 2);
+		assert_int_equal(test_counts(runtime).spawners, 2);
 	}
 }
 
@@ -142,19 +136,18 @@ static void make_adaptive(void *arg)
 static void expect_adaptive(struct ivl_config *config, const char *done)
 {
 	struct order order = { .count = 0 };
-	ivl_runtime *runtime = test_start(config);
+	TEST_RUNTIME(runtime, config);
 
 	test_finish(runtime, make_adaptive, &order);
-	ivl_stop(runtime);
 	assert_string_equal(order.done, done);
 }
 
 TEST(adaptive)
 {
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		struct ivl_config config = test_config(1);
+	const unsigned int usual = test_config(1).adapt_interval;
 
-		config.policy = policy;
+	test_on_policies(config, 1) {
+		config.adapt_interval = usual;
 		config.adapt_fresh = 4;
 		/* Help-first until four are queued; then each is called. */
 		expect_adaptive(&config, "----e-f-g-dcba");
@@ -194,11 +187,9 @@ static int stackless_body(ivl_interval *self, void *arg)
 
 TEST(stackless)
 {
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		struct ivl_config config = test_config(1);
+	test_on_policies(config, 1) {
 		struct stackless test = { .ran = 0 };
 
-		config.policy = policy;
 		config.fibers_per_worker = 1;
 		/* The adaptive one would be called. */
 		config.adapt_fresh = 0;
@@ -242,21 +233,13 @@ static void async_chain(void *arg)
 		assert_int_equal(ivl_finish(async_next, &left), 0);
 }
 
-static int chain_body(ivl_interval *self, void *arg)
-{
-	int length = CHAIN;
-
-	(*(ivl_function **)arg)(&length);
-	return 0;
-}
-
 static void try_chain(const struct ivl_config *config, ivl_function *function)
 {
-	ivl_runtime *runtime = test_start(config);
+	int length = CHAIN;
+	TEST_RUNTIME(runtime, config);
 
 	atomic_store(&links, 0);
-	test_run(runtime, chain_body, &function);
-	ivl_stop(runtime);
+	test_call(runtime, function, &length);
 	assert_int_equal(atomic_load(&links), CHAIN);
 }
 
@@ -305,20 +288,17 @@ TEST(large)
 
 	/* The probes' record takes no part of that stack. */
 	for (int i = 0; i < 2; i++) {
-		struct ivl_config config = test_config(1);
 		_Atomic int ran = 0;
-		ivl_runtime *runtime;
 
 		setenv("INTERVALS_PROBES", probes[i], 1);
-		runtime = test_start(&config);
+		TEST_WORKERS(runtime, 1);
 		test_finish(runtime, make_large, &ran);
-		ivl_stop(runtime);
 		assert_int_equal(atomic_load(&ran), 2);
 	}
 	unsetenv("INTERVALS_PROBES");
 }
 
-static int wrong_body(ivl_interval *self, void *arg)
+OK_BODY(wrong_body, void *arg)
 {
 	struct ivl_group group = IVL_GROUP_INIT;
 
@@ -327,7 +307,6 @@ static int wrong_body(ivl_interval *self, void *arg)
 	assert_int_equal(ivl_group_async_by(&group, IVL_POLICIES, count_large, NULL, 0, NULL),
 			 EINVAL);
 	assert_string_equal(ivl_last_error(), "group_async_by: no such policy");
-	return 0;
 }
 
 static void ask_wrongly(void *arg)
@@ -337,8 +316,7 @@ static void ask_wrongly(void *arg)
 
 TEST(wrong)
 {
-	struct ivl_config config = test_config(1);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 1);
 	struct ivl_group group = IVL_GROUP_INIT;
 	int error = 0;
 

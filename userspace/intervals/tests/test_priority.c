@@ -11,19 +11,17 @@ struct order {
 	_Atomic bool flag, other_flag;
 };
 
-static int begin_normal(ivl_interval *self, void *arg)
+OK_BODY(begin_normal, void *arg)
 {
 	atomic_fetch_add(&((struct order *)arg)->begun, 1);
-	return 0;
 }
 
 /* How many normal intervals have begun. */
-BODY(begin_high, struct order *order)
+OK_BODY(begin_high, struct order *order)
 {
 	atomic_fetch_add(&order->high_begun, 1);
 	if (atomic_load(&order->begun))
 		order->failures++;
-	return 0;
 }
 
 static ivl_interval *make(ivl_interval *parent, struct order *order, bool high)
@@ -37,42 +35,32 @@ static ivl_interval *make(ivl_interval *parent, struct order *order, bool high)
 }
 
 /* First, last, and in between; the body is over when they begin. */
-static int schedule_all(ivl_interval *self, void *arg)
+OK_BODY(schedule_all, void *arg)
 {
 	for (int i = 0; i < INTERVALS; i++)
 		ivl_release(make(self, arg, i % 7 == 0 || i == INTERVALS - 1));
-	return 0;
 }
 
 /* And in a chain that its worker would follow. */
-BODY(schedule_chain, struct order *order)
+OK_BODY(schedule_chain, struct order *order)
 {
 	ivl_interval *first, *second;
 
 	/* Becomes ready at the end of the first. */
 	first = ivl_create(self, NULL, begin_high, order, NULL);
-	second = make(self, order, false);
-	ivl_add_edge(ivl_end_point(first), ivl_start_point(second));
-	ivl_release(second);
-	second = make(self, order, true);
-	ivl_add_edge(ivl_end_point(first), ivl_start_point(second));
-	ivl_release(second);
-	second = make(self, order, false);
-	ivl_add_edge(ivl_end_point(first), ivl_start_point(second));
-	ivl_release(second);
+	for (int i = 0; i < 3; i++) {
+		second = make(self, order, i == 1);
+		ivl_add_edge(ivl_end_point(first), ivl_start_point(second));
+		ivl_release(second);
+	}
 	ivl_release(first);
-	return 0;
 }
 
-static void try_alone(enum ivl_queue queue, enum ivl_policy policy, ivl_body *body, int high)
+static void try_alone(const struct ivl_config *config, ivl_body *body, int high)
 {
-	struct ivl_config config = test_config(1);
 	struct order order = { .failures = 0 };
 
-	config.queue = queue;
-	config.policy = policy;
-	TEST_RUNTIME(runtime, &config);
-	test_run(runtime, body, &order);
+	test_run_on(config, body, &order);
 	assert_int_equal(order.failures, 0);
 	assert_int_equal(order.high_begun, high);
 }
@@ -83,14 +71,15 @@ static int syncs(ivl_interval *self, void *arg);
 
 TEST(alone)
 {
-	for (int queue = 0; queue < IVL_QUEUES; queue++) {
-		for (int policy = 0; policy < IVL_POLICIES; policy++) {
-			print_message("# %s, %s\n", ivl_queue_name(queue), ivl_policy_name(policy));
-			try_alone(queue, policy, schedule_all, (INTERVALS + 6) / 7 + 1);
-			try_alone(queue, policy, schedule_chain, 2);
-			try_alone(queue, policy, spawns, 1);
-			try_alone(queue, policy, asyncs, 1);
-			try_alone(queue, policy, syncs, 1);
+	test_on_queues(config, 1) {
+		for (config.policy = 0; config.policy < IVL_POLICIES; config.policy++) {
+			print_message("# %s, %s\n", ivl_queue_name(config.queue),
+				      ivl_policy_name(config.policy));
+			try_alone(&config, schedule_all, (INTERVALS + 6) / 7 + 1);
+			try_alone(&config, schedule_chain, 2);
+			try_alone(&config, spawns, 1);
+			try_alone(&config, asyncs, 1);
+			try_alone(&config, syncs, 1);
 		}
 	}
 }
@@ -109,7 +98,7 @@ static void begin_child(void *arg)
 }
 
 /* At the spawn. */
-BODY(spawns, struct order *order)
+OK_BODY(spawns, struct order *order)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
@@ -118,7 +107,6 @@ BODY(spawns, struct order *order)
 	if (ivl_spawn(&scope, &task, begin_child, order))
 		abort();
 	ivl_sync(&scope);
-	return 0;
 }
 
 static void begin_async(void *arg)
@@ -147,7 +135,7 @@ TASK(make_once, struct order *order)
 		order->failures++;
 }
 
-static int syncs(ivl_interval *self, void *arg)
+OK_BODY(syncs, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[30];
@@ -156,7 +144,6 @@ static int syncs(ivl_interval *self, void *arg)
 		if (ivl_spawn(&scope, &tasks[i], make_once, arg))
 			abort();
 	ivl_sync(&scope);
-	return 0;
 }
 
 /*
@@ -170,11 +157,17 @@ ASYNC(hold_thief, struct order *order)
 	test_comes_true(atomic_load(&order->other_flag));
 }
 
+static void wait_for_thief(struct order *order)
+{
+	if (ivl_async(hold_thief, &order, sizeof(order), NULL) ||
+	    !test_comes_true(atomic_load(&order->flag)))
+		order->failures++;
+}
+
 /* Help-first: all this is in the queue of a busy worker. */
 TASK(fill_queue, struct order *order)
 {
-	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !test_comes_true(atomic_load(&order->flag)))
-		order->failures++;
+	wait_for_thief(order);
 	for (int i = 0; i < INTERVALS; i++)
 		if (ivl_async(begin_async, &order, sizeof(order), NULL))
 			abort();
@@ -185,11 +178,9 @@ TASK(fill_queue, struct order *order)
 
 TEST(thief)
 {
-	for (int queue = 0; queue < IVL_QUEUES; queue++) {
-		struct ivl_config config = test_config(2);
+	test_on_queues(config, 2) {
 		struct order order = { .failures = 0 };
 
-		config.queue = queue;
 		config.policy = IVL_HELP_FIRST;
 		config.places = IVL_PLACES_ONE;
 		TEST_RUNTIME(runtime, &config);
@@ -203,20 +194,18 @@ TEST(thief)
 /* A worker passes on its next task when one of high priority comes first. */
 
 /* Lets the other worker go, and does not end before the other interval has begun there. */
-BODY(need_other, struct order *order)
+OK_BODY(need_other, struct order *order)
 {
 	atomic_store(&order->other_flag, true);
 	if (!test_comes_true(atomic_load(&order->begun)))
 		order->failures++;
-	return 0;
 }
 
 TASK(wait_inside, struct order *order)
 {
 	ivl_interval *high;
 
-	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !test_comes_true(atomic_load(&order->flag)))
-		order->failures++;
+	wait_for_thief(order);
 	high = ivl_create(ivl_current(), NULL, need_other, order, NULL);
 	if (!high || ivl_set_priority(high, IVL_PRIORITY_HIGH))
 		abort();
@@ -268,7 +257,7 @@ TEST_ON_ALL(mix)
 	assert_int_equal(order.high_begun, 250);
 }
 
-BODY(refuse, struct order *order)
+OK_BODY(refuse, struct order *order)
 {
 	ivl_interval *made = make(self, order, false);
 
@@ -282,14 +271,12 @@ BODY(refuse, struct order *order)
 	    !strstr(ivl_last_error(), "it may have started"))
 		order->failures++;
 	ivl_release(made);
-	return 0;
 }
 
 TEST(refused)
 {
-	struct ivl_config config = test_config(1);
 	struct order order = { .failures = 0 };
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 1);
 
 	test_run(runtime, refuse, &order);
 	assert_int_equal(order.failures, 0);

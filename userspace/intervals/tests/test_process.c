@@ -8,26 +8,11 @@
 #include "fiber.h"
 #include "intervals_sync.h"
 
-static ivl_runtime *start(unsigned int workers)
-{
-	struct ivl_config config;
-	ivl_runtime *runtime;
-
-	if (ivl_config_init(&config))
-		_exit(EXIT_FAILURE);
-	config.workers = workers;
-	if (ivl_start(&config, &runtime))
-		_exit(EXIT_FAILURE);
-	return runtime;
-}
-
 static int run(ivl_body *body, unsigned int workers)
 {
-	ivl_runtime *runtime = start(workers);
-	int error = ivl_run(runtime, body, NULL);
+	TEST_WORKERS(runtime, workers);
 
-	ivl_stop(runtime);
-	return error;
+	return ivl_run(runtime, body, NULL);
 }
 
 /* Stacks. */
@@ -49,28 +34,16 @@ static int use_megabytes(ivl_interval *self, void *arg)
 	return deep(3000) == -1;
 }
 
-static int overflow(unsigned int workers)
-{
-	return run(use_megabytes, workers);
-}
-
-static int fit(unsigned int workers)
-{
-	setenv("INTERVALS_STACK", "8192", 1);
-	return run(use_megabytes, workers);
-}
-
 TEST(overflow)
 {
-	int status;
-
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers say it themselves");
 	test_on_counts(workers) {
-		status = test_in_child(overflow, workers);
-		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+		assert_killed(SIGSEGV, run(use_megabytes, workers));
 		assert_non_null(strstr(test_stderr, "INTERVALS_STACK"));
-		assert_int_equal(test_in_child(fit, workers), 0);
+		setenv("INTERVALS_STACK", "8192", 1);
+		assert_int_equal(test_in_child(run(use_megabytes, workers)), 0);
+		unsetenv("INTERVALS_STACK");
 	}
 }
 
@@ -117,16 +90,6 @@ static int sent_fault(ivl_interval *self, void *arg)
 	return raise(SIGSEGV);
 }
 
-static int fault(unsigned int workers)
-{
-	return run(other_fault, workers);
-}
-
-static int get_fault(unsigned int workers)
-{
-	return run(sent_fault, workers);
-}
-
 /* qemu-user reports signals itself, and may not survive a fork() with threads. */
 static bool emulated(void)
 {
@@ -135,79 +98,70 @@ static bool emulated(void)
 
 TEST(other_fault)
 {
-	int status;
-
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers say it themselves");
 	if (emulated())
 		test_leave_out("not under qemu-user");
 	test_on_counts(workers) {
-		status = test_in_child(fault, workers);
-		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+		assert_killed(SIGSEGV, run(other_fault, workers));
 		assert_string_equal(test_stderr, "");
-		status = test_in_child(get_fault, workers);
-		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+		assert_killed(SIGSEGV, run(sent_fault, workers));
 	}
 }
 
 /* fork(). */
 
-static int nothing(ivl_interval *self, void *arg)
-{
-	return 0;
-}
-
 /* The parent's runtime in the child. */
 static int look_after_fork(ivl_runtime *runtime)
 {
 	alarm(60);
-	if (ivl_run(runtime, nothing, NULL) != ESRCH || !strstr(ivl_last_error(), "parent"))
+	if (ivl_run(runtime, test_nothing, NULL) != ESRCH || !strstr(ivl_last_error(), "parent"))
 		return EXIT_FAILURE;
 	ivl_stop(runtime);
 	/* The sanitizers allow no threads after fork(): a lock of theirs may be held for ever. */
-	return !TEST_SLOW && run(nothing, 2) ? EXIT_FAILURE : EXIT_SUCCESS;
+	return !TEST_SLOW && run(test_nothing, 2) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Does the child not end with this? */
+static int ends_not_with(pid_t child, int wanted)
+{
+	int status;
+
+	return waitpid(child, &status, 0) != child || status != wanted << 8;
 }
 
 static int fork_beside(unsigned int workers)
 {
-	ivl_runtime *runtime = start(workers);
-	int status;
+	TEST_WORKERS(runtime, workers);
 	pid_t child = fork();
 
 	if (!child)
 		_exit(look_after_fork(runtime));
-	if (waitpid(child, &status, 0) != child || status)
+	if (ends_not_with(child, EXIT_SUCCESS))
 		return EXIT_FAILURE;
-	status = ivl_run(runtime, nothing, NULL);
-	ivl_stop(runtime);
-	return status;
+	return ivl_run(runtime, test_nothing, NULL);
 }
 
 static int fork_and_exit(ivl_interval *self, void *arg)
 {
 	pid_t child = fork();
-	int status;
 
 	if (!child)
 		_exit(7);
-	return waitpid(child, &status, 0) != child || status != 7 << 8;
+	return ends_not_with(child, 7);
 }
 
 static int fork_and_return(ivl_interval *self, void *arg)
 {
 	pid_t child = fork();
-	int status;
 
-	if (!child)
-		return 0;
-	return waitpid(child, &status, 0) != child || status != EXIT_FAILURE << 8;
+	return child && ends_not_with(child, EXIT_FAILURE);
 }
 
 static int fork_and_wait(ivl_interval *self, void *arg)
 {
 	ivl_numa_barrier *barrier;
 	pid_t child;
-	int status;
 
 	if (ivl_numa_barrier_init(&barrier, 2))
 		return EXIT_FAILURE;
@@ -215,17 +169,16 @@ static int fork_and_wait(ivl_interval *self, void *arg)
 	if (!child)
 		ivl_numa_barrier_wait(barrier);
 	ivl_numa_barrier_destroy(barrier);
-	return waitpid(child, &status, 0) != child || status != EXIT_FAILURE << 8;
+	return ends_not_with(child, EXIT_FAILURE);
 }
 
 static pid_t parent;
 
 /* In the child of the fork() it must not run. */
-static int be_first(ivl_interval *self, void *arg)
+OK_BODY(be_first, void *arg)
 {
 	if (getpid() != parent)
 		_exit(EXIT_SUCCESS);
-	return 0;
 }
 
 /* With work of high priority, which is the parent's. */
@@ -242,32 +195,17 @@ static int fork_beside_high(ivl_interval *self, void *arg)
 	return fork_and_return(self, arg) || (!TEST_SLOW && fork_and_wait(self, arg));
 }
 
-static int return_beside_high(unsigned int workers)
-{
-	return run(fork_beside_high, workers);
-}
-
-static int fork_inside(unsigned int workers)
-{
-	return run(fork_and_exit, workers);
-}
-
-static int return_in_child(unsigned int workers)
-{
-	return run(fork_and_return, workers);
-}
-
 TEST(fork)
 {
 	if (emulated())
 		test_leave_out("not under qemu-user");
 	test_on_counts(workers) {
-		assert_int_equal(test_in_child(fork_beside, workers), 0);
-		assert_int_equal(test_in_child(fork_inside, workers), 0);
-		assert_int_equal(test_in_child(return_in_child, workers), 0);
+		assert_int_equal(test_in_child(fork_beside(workers)), 0);
+		assert_int_equal(test_in_child(run(fork_and_exit, workers)), 0);
+		assert_int_equal(test_in_child(run(fork_and_return, workers)), 0);
 		/* Often: what the other worker does at the fork() is chance. */
 		for (int i = 0; i < 20; i++) {
-			assert_int_equal(test_in_child(return_beside_high, workers), 0);
+			assert_int_equal(test_in_child(run(fork_beside_high, workers)), 0);
 			assert_non_null(strstr(test_stderr, "after fork(), a task in the child"));
 		}
 	}
@@ -280,21 +218,13 @@ static int exit_thread(ivl_interval *self, void *arg)
 	pthread_exit(NULL);
 }
 
-static int exit_inside(unsigned int workers)
-{
-	return run(exit_thread, workers);
-}
-
 TEST(pthread_exit)
 {
-	int status;
-
 #ifdef __SANITIZE_THREAD__
 	return;			/* its pthread_exit() ends the process by itself on a fiber */
 #endif
 	test_on_counts(workers) {
-		status = test_in_child(exit_inside, workers);
-		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+		assert_killed(SIGABRT, run(exit_thread, workers));
 		assert_non_null(strstr(test_stderr, "pthread_exit()"));
 	}
 }
@@ -326,7 +256,7 @@ static int load_and_unload(unsigned int workers)
 TEST(dlclose)
 {
 	test_on_counts(workers)
-		assert_int_equal(test_in_child(load_and_unload, workers), 0);
+		assert_int_equal(test_in_child(load_and_unload(workers)), 0);
 }
 
 TEST_MAIN(NULL, NULL)

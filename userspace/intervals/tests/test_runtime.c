@@ -47,10 +47,9 @@ static void count_one(void *arg)
 	atomic_fetch_add((_Atomic int *)arg, 1);
 }
 
-static int count(ivl_interval *self, void *arg)
+OK_BODY(count, void *arg)
 {
 	atomic_fetch_add((_Atomic int *)arg, 1);
-	return 0;
 }
 
 TEST(again_and_again)
@@ -90,8 +89,8 @@ static void *foreign(void *arg)
 
 TEST(several)
 {
-	struct ivl_config config = test_config(2);
-	ivl_runtime *a = test_start(&config), *b = test_start(&config);
+	TEST_WORKERS(a, 2);
+	TEST_WORKERS(b, 2);
 	_Atomic int runs = 0;
 	struct nested into_b = { b, &runs }, into_a = { a, &runs };
 	pthread_t threads[4];
@@ -108,8 +107,6 @@ TEST(several)
 		assert_null(error);
 	}
 	assert_int_equal(atomic_load(&runs), 6 * 20);
-	ivl_stop(a);
-	ivl_stop(b);
 }
 
 /* The lists of two CPUs that this thread may use, and of both; false: there is one only. */
@@ -143,7 +140,7 @@ TEST(no_thread)
 	assert_non_null(strstr(ivl_last_error(), "worker 1 of 4"));
 }
 
-static int count_in_parallel(ivl_interval *self, void *arg)
+OK_BODY(count_in_parallel, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[100];
@@ -151,22 +148,18 @@ static int count_in_parallel(ivl_interval *self, void *arg)
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(ivl_spawn(&scope, &tasks[i], count_one, arg), 0);
 	ivl_sync(&scope);
-	return 0;
 }
 
 static void run_with_fewer(unsigned int asked_for, unsigned int threads)
 {
-	struct ivl_config config = test_config(asked_for);
-	ivl_runtime *runtime;
 	_Atomic int runs = 0;
 
 	threads_left = (int)threads;
-	runtime = test_start(&config);
+	TEST_WORKERS(runtime, asked_for);
 	threads_left = -1;
 	assert_int_equal(ivl_worker_count(runtime), threads);
 	for (int i = 0; i < 20; i++)
 		test_run(runtime, count_in_parallel, (void *)&runs);
-	ivl_stop(runtime);
 	assert_int_equal(atomic_load(&runs), 2000);
 }
 
@@ -225,9 +218,7 @@ TEST(pinned)
 	ivl_runtime *runtime = NULL;
 
 	config.pin = true;
-	runtime = test_start(&config);
-	ivl_stop(runtime);
-	runtime = NULL;
+	ivl_stop(test_start(&config));
 	pin_error = EINVAL;
 	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
 	pin_error = 0;
@@ -405,12 +396,9 @@ TEST(sleeps)
 	assert_int_equal(atomic_load(&runs), 201);
 }
 
-static int look_around(ivl_interval *self, void *arg)
+OK_BODY(look_around, const ivl_place **here)
 {
-	const ivl_place **here = arg;
-
 	*here = ivl_here();
-	return 0;
 }
 
 TEST(places)
@@ -498,25 +486,21 @@ TEST(statistics)
 	struct ivl_config config = test_config(1);
 	struct ivl_statistics statistics;
 	_Atomic int runs = 0;
-	ivl_runtime *runtime = test_start(&config);
+	TEST_WORKERS(silent, 1);
 
-	test_run(runtime, count, (void *)&runs);
-	ivl_statistics_read(runtime, &statistics);
-	assert_int_equal(statistics.takes, 0);
-	ivl_stop(runtime);
+	test_run(silent, count, (void *)&runs);
+	assert_int_equal(test_counts(silent).takes, 0);
 
 	config.statistics = true;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	test_run(runtime, count, (void *)&runs);
-	ivl_statistics_read(runtime, &statistics);
+	statistics = test_counts(runtime);
 	assert_true(statistics.takes > 0 && statistics.take_failures <= statistics.takes);
 	assert_int_equal(statistics.mailbox, 1);
 	assert_true(statistics.fibers > 0);
 	ivl_statistics_reset(runtime);
-	ivl_statistics_read(runtime, &statistics);
-	assert_int_equal(statistics.mailbox, 0);
-	assert_int_equal(statistics.fibers, 0);
-	ivl_stop(runtime);
+	assert_int_equal(test_counts(runtime).mailbox, 0);
+	assert_int_equal(test_counts(runtime).fibers, 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -23,12 +23,14 @@
 #define test_on_counts(workers) \
 	for (unsigned int workers = 1; workers <= 8; workers *= workers == 1 ? 2 : 4)
 
+/* With 0, as many workers as the environment says. */
 static inline struct ivl_config test_config(unsigned int workers)
 {
 	struct ivl_config config;
 
 	assert_int_equal(ivl_config_init(&config), 0);
-	config.workers = workers;
+	if (workers)
+		config.workers = workers;
 	return config;
 }
 
@@ -50,12 +52,43 @@ static inline void test_stop(ivl_runtime **runtime)
 #define TEST_RUNTIME(runtime, config) \
 	__attribute__((cleanup(test_stop))) ivl_runtime *runtime = test_start(config)
 
+/* The same, of this many workers. */
+#define TEST_WORKERS(runtime, count) \
+	TEST_RUNTIME(runtime, (const struct ivl_config[]){ test_config(count) })
+
+/* A configuration of each policy, or queue, or of 1, 2 and 8 workers: a statement for each. */
+#define test_on_each(config, count, field, end) \
+	for (struct ivl_config config = ({ \
+		     struct ivl_config first_ = test_config(count); \
+		     first_.field = 0; \
+		     first_; \
+	     }); config.field < (end); config.field++)
+
+#define test_on_policies(config, count) test_on_each(config, count, policy, IVL_POLICIES)
+#define test_on_queues(config, count) test_on_each(config, count, queue, IVL_QUEUES)
+
+#define test_on_sizes(config) \
+	for (struct ivl_config config = test_config(1); config.workers <= 8; \
+	     config.workers *= config.workers == 1 ? 2 : 4)
+
 static inline struct ivl_statistics test_counts(const ivl_runtime *runtime)
 {
 	struct ivl_statistics statistics;
 
 	ivl_statistics_read(runtime, &statistics);
 	return statistics;
+}
+
+/* ivl_run() or ivl_run_here(). */
+typedef int test_enter(ivl_runtime *runtime, ivl_body *body, void *arg);
+
+static inline int test_nothing(ivl_interval *self, void *arg)
+{
+	return 0;
+}
+
+static inline void test_no_task(void *arg)
+{
 }
 
 static inline void test_run(ivl_runtime *runtime, ivl_body *body, void *arg)
@@ -106,15 +139,20 @@ static inline int test_finish_body(ivl_interval *self, void *arg)
 	return ivl_finish(call->function, call->arg);
 }
 
-/* function(arg) inside the runtime: as it is, or in a finish. */
+/* function(arg) inside the runtime: as it is, or in a finish, whose error test_try_finish() returns. */
 static inline void test_call(ivl_runtime *runtime, ivl_function *function, void *arg)
 {
 	test_run(runtime, test_call_body, &(struct test_function){ function, arg });
 }
 
+static inline int test_try_finish(ivl_runtime *runtime, ivl_function *function, void *arg)
+{
+	return ivl_run(runtime, test_finish_body, &(struct test_function){ function, arg });
+}
+
 static inline void test_finish(ivl_runtime *runtime, ivl_function *function, void *arg)
 {
-	test_run(runtime, test_finish_body, &(struct test_function){ function, arg });
+	assert_int_equal(test_try_finish(runtime, function, arg), 0);
 }
 
 /* Start a runtime, run the body, stop the runtime. */
@@ -129,23 +167,18 @@ static inline void test_run_on(const struct ivl_config *config, ivl_body *body, 
 /* Run test(runtime) on each queue, policy, and 1, 2 and 8 workers. */
 static inline void test_on_all(void (*test)(ivl_runtime *runtime))
 {
-	for (int queue = 0; queue < IVL_QUEUES; queue++) {
-		for (int policy = 0; policy < IVL_POLICIES; policy++) {
+	test_on_queues(config, 1) {
+		for (config.policy = 0; config.policy < IVL_POLICIES; config.policy++) {
 			test_on_counts(workers) {
-				struct ivl_config config = test_config(workers);
-				ivl_runtime *runtime;
-
 				/* ivl_start() refuses it. */
-				if (config.tied && policy == IVL_WORK_FIRST)
+				if (config.tied && config.policy == IVL_WORK_FIRST)
 					continue;
-				print_message("# %s, %s, %u workers\n", ivl_queue_name(queue),
-					      ivl_policy_name(policy), workers);
-				config.queue = queue;
-				config.policy = policy;
+				print_message("# %s, %s, %u workers\n", ivl_queue_name(config.queue),
+					      ivl_policy_name(config.policy), workers);
+				config.workers = workers;
 				config.queue_capacity = 2;
-				runtime = test_start(&config);
+				TEST_RUNTIME(runtime, &config);
 				test(runtime);
-				ivl_stop(runtime);
 			}
 		}
 	}

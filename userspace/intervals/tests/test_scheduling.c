@@ -24,11 +24,16 @@ struct visit {
 	_Atomic int strayed;
 };
 
-ASYNC(look_async, struct visit *visit)
+OK_BODY(look_interval, struct visit *visit)
 {
 	if (ivl_here() != visit->other)
 		atomic_fetch_add(&visit->strayed, 1);
 	usleep(100);
+}
+
+ASYNC(look_async, struct visit *visit)
+{
+	look_interval(NULL, visit);
 }
 
 TASK(send_async, struct visit *visit)
@@ -37,15 +42,7 @@ TASK(send_async, struct visit *visit)
 		atomic_fetch_add(&visit->strayed, 1);
 }
 
-BODY(look_interval, struct visit *visit)
-{
-	if (ivl_here() != visit->other)
-		atomic_fetch_add(&visit->strayed, 1);
-	usleep(100);
-	return 0;
-}
-
-BODY(stay, struct visit *visit)
+OK_BODY(stay, struct visit *visit)
 {
 	const ivl_place *home = ivl_here();
 
@@ -62,22 +59,18 @@ BODY(stay, struct visit *visit)
 		if (ivl_here() != home)
 			atomic_fetch_add(&visit->strayed, 1);
 	}
-	return 0;
 }
 
-BODY(begin_stay, struct visit *visit)
+OK_BODY(begin_stay, struct visit *visit)
 {
 	visit->other = ivl_place_at(visit->runtime, 1);
 	ivl_release(ivl_create(self, NULL, stay, visit, ivl_place_at(visit->runtime, 0)));
-	return 0;
 }
 
 TEST(goes_on_at_home)
 {
-	static const unsigned int workers[] = { 2, 8 };
-
-	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
-		struct ivl_config config = two_places(workers[i]);
+	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
+		struct ivl_config config = two_places(workers);
 		struct visit visit = { 0 };
 
 		visit.runtime = test_start(&config);
@@ -115,18 +108,16 @@ TEST(cross_place_off)
 {
 	for (int half = 0; half < 2; half++) {
 		struct ivl_config config = two_places(8);
-		struct ivl_statistics statistics;
 		struct crowd crowd = { 0 };
 
 		config.policy = IVL_HELP_FIRST;
 		config.steal_half = half;
 		TEST_RUNTIME(runtime, &config);
 		test_finish(runtime, spawn_at_home, &crowd);
-		ivl_statistics_read(runtime, &statistics);
 		assert_int_equal(atomic_load(&crowd.strayed), 0);
 		assert_int_equal(atomic_load(&crowd.ran), 1000);
-		assert_int_equal(statistics.steals_remote, 0);
-		assert_true(statistics.steals > statistics.steal_failures);
+		assert_int_equal(test_counts(runtime).steals_remote, 0);
+		assert_true(test_counts(runtime).steals > test_counts(runtime).steal_failures);
 	}
 }
 
@@ -190,10 +181,6 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void nothing(void *arg)
-{
-}
-
 /* Spawns until the other thread's run has come. */
 TASK(spawn_on, struct busy *busy)
 {
@@ -204,7 +191,7 @@ TASK(spawn_on, struct busy *busy)
 		struct ivl_scope scope = IVL_SCOPE_INIT;
 		struct ivl_task task;
 
-		if (!ivl_spawn(&scope, &task, nothing, NULL))
+		if (!ivl_spawn(&scope, &task, test_no_task, NULL))
 			ivl_sync(&scope);
 	}
 }
@@ -225,7 +212,7 @@ TASK(begin_asyncs, struct busy *busy)
 	}
 }
 
-BODY(busy_with_spawns, struct busy *busy)
+OK_BODY(busy_with_spawns, struct busy *busy)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[8];
@@ -234,7 +221,6 @@ BODY(busy_with_spawns, struct busy *busy)
 		ivl_spawn(&scope, &tasks[i], spawn_on, busy);
 	spawn_on(busy);
 	ivl_sync(&scope);
-	return 0;
 }
 
 static int busy_with_asyncs(ivl_interval *self, void *arg)
@@ -251,7 +237,7 @@ TASK(leaf, struct busy *busy)
 }
 
 /* Children without children: the only worker is in ivl_sync() until all have run. */
-BODY(busy_with_sync, struct busy *busy)
+OK_BODY(busy_with_sync, struct busy *busy)
 {
 	static struct ivl_task tasks[LEAVES];
 	struct ivl_scope scope = IVL_SCOPE_INIT;
@@ -261,19 +247,16 @@ BODY(busy_with_sync, struct busy *busy)
 			leaf(busy);
 	atomic_store(&busy->started, (int)ivl_worker_count(busy->runtime));
 	ivl_sync(&scope);
-	return 0;
 }
 
-static int come(ivl_interval *self, void *arg)
+OK_BODY(come, void *arg)
 {
 	atomic_store(&((struct busy *)arg)->came, true);
-	return 0;
 }
 
 THREAD(outside, struct busy *busy)
 {
-	while (atomic_load(&busy->started) < (int)ivl_worker_count(busy->runtime))
-		usleep(1000);
+	test_sleep_until(atomic_load(&busy->started) >= (int)ivl_worker_count(busy->runtime));
 	ivl_run(busy->runtime, come, busy);
 }
 
@@ -334,24 +317,18 @@ static void count_mail(void *arg)
 	atomic_store(&(*(struct beside **)arg)->mailed, true);
 }
 
-static int end_at_once(ivl_interval *self, void *arg)
-{
-	return 0;
-}
-
 TASK(stay_busy, struct beside *beside)
 {
 	const ivl_place *there = ivl_place_at(beside->runtime, 1);
 	ivl_interval *high;
 
 	ivl_async(count_mail, &beside, sizeof(beside), ivl_place_at(beside->runtime, 0));
-	high = ivl_create(ivl_current(), "high", end_at_once, NULL, there);
+	high = ivl_create(ivl_current(), "high", test_nothing, NULL, there);
 	if (high && !ivl_set_priority(high, IVL_PRIORITY_HIGH))
 		ivl_release(high);
 	ivl_schedule();
 	atomic_store(&beside->ready, true);
-	while (!atomic_load(&beside->over))
-		usleep(1000);
+	test_sleep_until(atomic_load(&beside->over));
 }
 
 static int busy_place(ivl_interval *self, void *arg)
@@ -359,24 +336,18 @@ static int busy_place(ivl_interval *self, void *arg)
 	return ivl_finish(stay_busy, arg);
 }
 
-static void do_nothing(void *arg)
+OK_BODY(spawning_place, struct beside *beside)
 {
-}
-
-BODY(spawning_place, struct beside *beside)
-{
-	while (!atomic_load(&beside->ready))
-		usleep(1000);
+	test_sleep_until(atomic_load(&beside->ready));
 	while (beside->spawns < 10000000 && !atomic_load(&beside->mailed)) {
 		struct ivl_scope scope = IVL_SCOPE_INIT;
 		struct ivl_task task;
 
-		if (!ivl_spawn(&scope, &task, do_nothing, NULL))
+		if (!ivl_spawn(&scope, &task, test_no_task, NULL))
 			ivl_sync(&scope);
 		beside->spawns++;
 	}
 	atomic_store(&beside->over, true);
-	return 0;
 }
 
 BODY(beside_each_other, struct beside *beside)

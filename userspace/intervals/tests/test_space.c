@@ -70,16 +70,12 @@ static void make(enum ivl_policy policy, ivl_function *function, int arg)
 	look_at_fresh();
 }
 
-static void nothing(void *arg)
-{
-}
-
 /* The programs, each called with its size as a task of its own. */
 
 static void loop(void *arg)
 {
 	for (int i = 0; i < *(int *)arg; i++)
-		make(IVL_ADAPTIVE, nothing, 0);
+		make(IVL_ADAPTIVE, test_no_task, 0);
 }
 
 static void fib(void *arg);
@@ -106,7 +102,7 @@ static void tree(void *arg)
 /* A loop of immediate calls, each with a finish whose last async belongs to another finish. */
 static void leave_one(void *arg)
 {
-	make(IVL_HELP_FIRST, nothing, 0);
+	make(IVL_HELP_FIRST, test_no_task, 0);
 }
 
 static void with_async(void *arg)
@@ -165,7 +161,7 @@ static const struct program programs[] = {
 	{ "loop of finishes", loop_of_finishes, 500, 1500, 4 },
 };
 
-static int program_body(ivl_interval *self, void *arg)
+OK_BODY(program_body, void *arg)
 {
 	const struct program *program = arg;
 	int size = program->size;
@@ -173,26 +169,24 @@ static int program_body(ivl_interval *self, void *arg)
 	begin();
 	ivl_finish(program->function, &size);
 	end();
-	return 0;
 }
 
 /* Returns how many stacks the runtime has made. */
 static int run_program(const struct ivl_config *config, const struct program *program)
 {
-	struct ivl_statistics statistics;
-	ivl_runtime *runtime = test_start(config);
+	TEST_RUNTIME(runtime, config);
+	int stacks;
 
 	memset(&counts, 0, sizeof(counts));
 	test_run(runtime, program_body, (void *)program);
-	ivl_statistics_read(runtime, &statistics);
-	ivl_stop(runtime);
+	stacks = (int)test_counts(runtime).fibers;
 	assert_int_equal(atomic_load(&counts.begun), 0);
 	assert_int_equal(atomic_load(&counts.ran), program->asyncs + 1);
 	print_message("# %s, %s, %u workers, S %u, F %u: %d begun, %d fresh, %d stacks\n",
 		      program->name, ivl_queue_name(config->queue), config->workers,
 		      config->adapt_stack, config->adapt_fresh, atomic_load(&counts.most_begun),
-		      atomic_load(&counts.most_fresh), (int)statistics.fibers);
-	return (int)statistics.fibers;
+		      atomic_load(&counts.most_fresh), stacks);
+	return stacks;
 }
 
 static struct ivl_config space_config(unsigned int workers, unsigned int stack, unsigned int fresh)

@@ -49,8 +49,7 @@ static int begun_before(ivl_interval *self, void *arg)
 
 TEST(before)
 {
-	struct ivl_config config = test_config(1);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 1);
 
 	assert_int_equal(ivl_run(runtime, begun_before, NULL), EBUSY);
 }
@@ -127,13 +126,12 @@ static void begin_asyncs(void *arg)
 			abort();
 }
 
-static int inner(ivl_interval *self, void *arg)
+OK_BODY(inner, void *arg)
 {
 	begin_task(arg);
-	return 0;
 }
 
-BODY(all_kinds, struct count *count)
+OK_BODY(all_kinds, struct count *count)
 {
 	struct branch branch = { count, 4 };
 	long value;
@@ -147,7 +145,6 @@ BODY(all_kinds, struct count *count)
 	check(count, !ivl_isolated(NULL, 0, inner, count));
 	check(count, has(value));
 	ivl_release(ivl_launch(NULL, inner, count, NULL));
-	return 0;
 }
 
 TEST_ON_ALL(all_kinds)
@@ -211,8 +208,7 @@ static int values(ivl_interval *self, void *arg)
 
 TEST(values)
 {
-	struct ivl_config config = test_config(1);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 1);
 
 	atomic_store(&stubborn_calls, 0);
 	test_run(runtime, values, NULL);

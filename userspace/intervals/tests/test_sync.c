@@ -53,10 +53,9 @@ static void some_tasks(size_t begin, size_t end, void *arg)
 		crowd->member(crowd->threads + (unsigned int)i, crowd->arg);
 }
 
-BODY(all_tasks, struct crowd *crowd)
+OK_BODY(all_tasks, struct crowd *crowd)
 {
 	ivl_parallel_for(0, crowd->tasks, 1, some_tasks, crowd);
-	return 0;
 }
 
 static void run_crowd(unsigned int threads, unsigned int tasks,
@@ -255,11 +254,10 @@ static int lock_and_end(ivl_interval *self, void *arg)
 	return arg ? ivl_numa_mutex_trylock(left_locked) : ivl_numa_mutex_lock(left_locked);
 }
 
-static int find_locked(ivl_interval *self, void *arg)
+OK_BODY(find_locked, void *arg)
 {
 	CHECK(ivl_numa_mutex_trylock(left_locked) == EBUSY);
 	CHECK(ivl_numa_mutex_unlock(left_locked) == EPERM);
-	return 0;
 }
 
 static void unlock_others(void *arg)
@@ -283,27 +281,21 @@ static int hold_and_sync(ivl_interval *self, void *arg)
 
 static void own_mutexes(const struct ivl_config *config, bool locked)
 {
-	ivl_runtime *runtime;
+	TEST_RUNTIME(runtime, config);
 
-	assert_int_equal(ivl_start(config, &runtime), 0);
 	assert_int_equal(ivl_run(runtime, lock_and_end, locked ? held : NULL), locked ? EBUSY : 0);
-	assert_int_equal(ivl_run(runtime, find_locked, NULL), 0);
-	assert_int_equal(ivl_run(runtime, hold_and_sync, NULL), 0);
-	ivl_stop(runtime);
+	test_run(runtime, find_locked, NULL);
+	test_run(runtime, hold_and_sync, NULL);
 }
 
 TEST(mutex_owner)
 {
-	struct ivl_config config;
 	bool locked = false;
 
 	assert_int_equal(ivl_numa_mutex_init(&left_locked), 0);
 	assert_int_equal(ivl_numa_mutex_init(&held), 0);
-	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		test_on_counts(workers) {
-			assert_int_equal(ivl_config_init(&config), 0);
-			config.workers = workers;
-			config.policy = policy;
+	test_on_sizes(config) {
+		for (config.policy = 0; config.policy < IVL_POLICIES; config.policy++) {
 			own_mutexes(&config, locked);
 			locked = true;
 		}
@@ -480,8 +472,7 @@ TEST(barrier_errors)
 	assert_int_equal(ivl_numa_barrier_init(&waiter.barrier, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, wait_once, &waiter), 0);
 	/* Its arrival at the barrier cannot be observed. */
-	while (!atomic_load(&waiter.begun))
-		usleep(1000);
+	test_sleep_until(atomic_load(&waiter.begun));
 	usleep(100000);
 	assert_int_equal(ivl_numa_barrier_destroy(waiter.barrier), EBUSY);
 	ivl_numa_barrier_wait(waiter.barrier);

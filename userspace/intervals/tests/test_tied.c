@@ -21,13 +21,10 @@ IVL_NOT_SEEN_THROUGH static int now_errno(void)
 static _Atomic int moved, wrong;
 static ivl_numa_barrier *barrier;
 
-static void run_tasks(ivl_function *function, void *arg)
+static void make_tasks(void *function)
 {
-	struct ivl_group group = IVL_GROUP_INIT;
-
 	for (int i = 0; i < TASKS; i++)
-		wrong += ivl_group_async(&group, function, &arg, sizeof(arg), NULL) != 0;
-	wrong += ivl_group_wait(&group) != 0;
+		wrong += ivl_async((ivl_function *)function, NULL, 0, NULL) != 0;
 }
 
 /* A call returns the thread-local data of the thread in which the task continues. */
@@ -49,26 +46,18 @@ static void ask_again(void *arg)
 	}
 }
 
-static int ask_again_all(ivl_interval *self, void *arg)
-{
-	run_tasks(ask_again, arg);
-	return 0;
-}
-
 TEST(ask_again)
 {
 	assert_int_equal(ivl_numa_barrier_init(&barrier, TASKS), 0);
-	test_on_counts(workers) {
-		struct ivl_config config = test_config(workers);
-
+	test_on_sizes(config) {
 		config.tied = false;
 		TEST_RUNTIME(runtime, &config);
 		moved = 0;
 		wrong = 0;
-		for (int i = 0; i < 1000 && !moved && (workers > 1 || !i); i++)
-			test_run(runtime, ask_again_all, NULL);
+		for (int i = 0; i < 1000 && !moved && (config.workers > 1 || !i); i++)
+			test_finish(runtime, make_tasks, (void *)ask_again);
 		assert_int_equal(wrong, 0);
-		assert_int_equal(moved > 0, workers > 1);
+		assert_int_equal(moved > 0, config.workers > 1);
 	}
 	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
 }
@@ -86,16 +75,14 @@ static void child(void *arg)
 		__asm__ volatile("");
 }
 
-static int interval(ivl_interval *self, void *arg)
+OK_BODY(interval, void *arg)
 {
 	child(arg);
-	return 0;
 }
 
-static int hold(ivl_interval *self, void *arg)
+OK_BODY(hold, void *arg)
 {
 	held++;
-	return 0;
 }
 
 static void sync_children(void)
@@ -149,12 +136,6 @@ static void stay(void *arg)
 	}
 }
 
-static int stay_all(ivl_interval *self, void *arg)
-{
-	run_tasks(stay, arg);
-	return 0;
-}
-
 static void run_tied(struct ivl_config *config)
 {
 	config->tied = true;
@@ -165,7 +146,7 @@ static void run_tied(struct ivl_config *config)
 	locked = 0;
 	held = 0;
 	counter = 0;
-	test_run(runtime, stay_all, NULL);
+	test_finish(runtime, make_tasks, (void *)stay);
 	assert_int_equal(moved, 0);
 	assert_int_equal(wrong, 0);
 	assert_int_equal(locked, TASKS * (ROUNDS / 10));
@@ -178,14 +159,9 @@ TEST(tied)
 {
 	assert_int_equal(ivl_numa_barrier_init(&barrier, TASKS), 0);
 	assert_int_equal(ivl_numa_mutex_init(&mutex), 0);
-	for (int queue = 0; queue < IVL_QUEUES; queue++) {
-		test_on_counts(workers) {
-			struct ivl_config config = test_config(workers);
-
-			config.queue = queue;
+	test_on_sizes(config)
+		for (config.queue = 0; config.queue < IVL_QUEUES; config.queue++)
 			run_tied(&config);
-		}
-	}
 	assert_int_equal(ivl_numa_mutex_destroy(mutex), 0);
 	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
 }
@@ -194,15 +170,14 @@ TEST(tied)
 
 static _Atomic int urgent;
 
-static int be_urgent(ivl_interval *self, void *arg)
+OK_BODY(be_urgent, void *arg)
 {
 	/* Time for thieves. */
 	usleep(200);
 	urgent = 1;
-	return 0;
 }
 
-static int spawn_until_urgent(ivl_interval *self, void *arg)
+OK_BODY(spawn_until_urgent, void *arg)
 {
 	const pid_t thread = gettid();
 	ivl_interval *made = ivl_create(self, "urgent", be_urgent, NULL, NULL);
@@ -216,14 +191,11 @@ static int spawn_until_urgent(ivl_interval *self, void *arg)
 	moved += gettid() != thread;
 	/* It yields at a spawn. */
 	wrong += rounds == 100000;
-	return 0;
 }
 
 TEST(gives_way)
 {
-	test_on_counts(workers) {
-		struct ivl_config config = test_config(workers);
-
+	test_on_sizes(config) {
 		config.tied = true;
 		TEST_RUNTIME(runtime, &config);
 		moved = 0;

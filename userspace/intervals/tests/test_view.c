@@ -76,10 +76,9 @@ static void must(int error)
 
 /* Intervals in sequence. */
 
-static int spend_ns(ivl_interval *self, void *arg)
+OK_BODY(spend_ns, void *arg)
 {
 	spend((long)(intptr_t)arg);
-	return 0;
 }
 
 static ivl_interval *make(ivl_interval *parent, long ns)
@@ -95,7 +94,7 @@ static void edge(ivl_interval *from, ivl_interval *to)
 	must(ivl_add_edge(ivl_end_point(from), ivl_start_point(to)));
 }
 
-static int chain(ivl_interval *self, void *arg)
+OK_BODY(chain, void *arg)
 {
 	ivl_interval *last = NULL;
 
@@ -109,10 +108,9 @@ static int chain(ivl_interval *self, void *arg)
 		last = next;
 	}
 	ivl_release(last);
-	return 0;
 }
 
-static int diamond(ivl_interval *self, void *arg)
+OK_BODY(diamond, void *arg)
 {
 	ivl_interval *one = make(self, 1), *left = make(self, 10), *right = make(self, 20),
 		     *last = make(self, 2);
@@ -128,10 +126,9 @@ static int diamond(ivl_interval *self, void *arg)
 	ivl_release(left);
 	ivl_release(right);
 	ivl_release(last);
-	return 0;
 }
 
-static int future(ivl_interval *self, void *arg)
+OK_BODY(future, void *arg)
 {
 	ivl_interval *one = ivl_launch(NULL, spend_ns, (void *)30, NULL);
 
@@ -139,15 +136,13 @@ static int future(ivl_interval *self, void *arg)
 	must(ivl_join(ivl_end_point(one)));
 	spend(5);
 	ivl_release(one);
-	return 0;
 }
 
-static int called(ivl_interval *self, void *arg)
+OK_BODY(called, void *arg)
 {
 	spend(2);
 	must(ivl_inline(NULL, spend_ns, (void *)3));
 	spend(1);
-	return 0;
 }
 
 /* Spawn and sync. */
@@ -166,10 +161,9 @@ static void tree(void *arg)
 	ivl_sync(&scope);
 }
 
-static int run_tree(ivl_interval *self, void *arg)
+OK_BODY(run_tree, void *arg)
 {
 	tree(arg);
-	return 0;
 }
 
 static void fib(void *arg)
@@ -187,10 +181,9 @@ static void fib(void *arg)
 	ivl_sync(&scope);
 }
 
-static int run_fib(ivl_interval *self, void *arg)
+OK_BODY(run_fib, void *arg)
 {
 	fib(arg);
-	return 0;
 }
 
 static void child(void *arg)
@@ -198,7 +191,7 @@ static void child(void *arg)
 	spend(10);
 }
 
-static int around_a_sync(ivl_interval *self, void *arg)
+OK_BODY(around_a_sync, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
@@ -211,7 +204,6 @@ static int around_a_sync(ivl_interval *self, void *arg)
 		ivl_sync(&scope);
 		spend(2);
 	}
-	return 0;
 }
 
 /* Asyncs. */
@@ -224,18 +216,17 @@ static void start_asyncs(void *arg)
 	}
 }
 
-static int asyncs(ivl_interval *self, void *arg)
+OK_BODY(asyncs, void *arg)
 {
 	must(ivl_finish(start_asyncs, arg));
 	spend(6);
-	return 0;
 }
 
 /*
  * Guards order nothing; the longest hold time is reported on its own. This test is the first: views
  * add up.
  */
-static int guarded(ivl_interval *self, void *arg)
+OK_BODY(guarded, void *arg)
 {
 	for (int i = 0; i < 3; i++) {
 		ivl_interval *one = make(self, 10);
@@ -243,7 +234,6 @@ static int guarded(ivl_interval *self, void *arg)
 		must(ivl_add_guard(one, arg));
 		ivl_release(one);
 	}
-	return 0;
 }
 
 TEST(guards)
@@ -295,7 +285,7 @@ TEST(all)
 }
 
 /* A child that cannot be recorded; its spawner can. */
-static int unseen(ivl_interval *self, void *arg)
+OK_BODY(unseen, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
@@ -309,11 +299,10 @@ static int unseen(ivl_interval *self, void *arg)
 	spend(3);
 	ivl_sync(&scope);
 	spend(2);
-	return 0;
 }
 
 /* The queue has room for the first of these children. */
-static int unspawned(ivl_interval *self, void *arg)
+OK_BODY(unspawned, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT, empty = IVL_SCOPE_INIT;
 	struct ivl_task tasks[64], task;
@@ -330,7 +319,6 @@ static int unspawned(ivl_interval *self, void *arg)
 	spend(5);
 	ivl_sync(&scope);
 	*(size_t *)arg = count;
-	return 0;
 }
 
 TEST(no_memory)
@@ -379,7 +367,7 @@ static void schedule_beside(void *arg)
 	ivl_schedule();
 }
 
-static int parts(ivl_interval *self, void *arg)
+OK_BODY(parts, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
@@ -389,7 +377,6 @@ static int parts(ivl_interval *self, void *arg)
 	ivl_release(make(self, 200));
 	ivl_schedule();
 	ivl_sync(&scope);
-	return 0;
 }
 
 /* One part makes an interval, another schedules it. */
@@ -399,7 +386,7 @@ static void make_beside(void *arg)
 	ivl_release(make(arg, 50));
 }
 
-static int made_beside(ivl_interval *self, void *arg)
+OK_BODY(made_beside, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
@@ -408,7 +395,6 @@ static int made_beside(ivl_interval *self, void *arg)
 	spend(2);
 	ivl_schedule();
 	ivl_sync(&scope);
-	return 0;
 }
 
 TEST(parts)
@@ -430,7 +416,7 @@ static void tell_left(struct ivl_work *work)
 	is_left = true;
 }
 
-static int leave(ivl_interval *self, void *arg)
+OK_BODY(leave, void *arg)
 {
 	static const struct ivl_work_kind kind = { .run = tell_left, .resumes = true };
 	static struct ivl_waiter waiter = { .work.kind = &kind };
@@ -444,7 +430,6 @@ static int leave(ivl_interval *self, void *arg)
 	spend(16);
 	if (ivl_scope_detach(&scope, &waiter))
 		is_left = true;
-	return 0;
 }
 
 static void leave_scope(ivl_runtime *it)

@@ -75,12 +75,10 @@ static int add_all(ivl_interval *self, void *arg)
 	return ivl_finish(begin_asyncs, arg);
 }
 
-typedef int enter(ivl_runtime *runtime, ivl_body *body, void *arg);
-
 struct caller {
 	ivl_runtime *runtime;
 	ivl_commutative *reducer;
-	enter *run;
+	test_enter *run;
 	int error;
 };
 
@@ -127,9 +125,8 @@ static int add_one(ivl_interval *self, void *arg)
 
 TEST(whose)
 {
-	struct ivl_config config = test_config(1);
-	TEST_RUNTIME(runtime, &config);
-	TEST_RUNTIME(other, &config);
+	TEST_WORKERS(runtime, 1);
+	TEST_WORKERS(other, 1);
 	ivl_commutative *reducer;
 
 	assert_int_equal(ivl_commutative_create(runtime, sizeof(nothing), &nothing, &reducer), 0);
@@ -155,8 +152,7 @@ static int add_without_memory(ivl_interval *self, void *arg)
 
 TEST(without_memory)
 {
-	struct ivl_config config = test_config(2);
-	TEST_RUNTIME(runtime, &config);
+	TEST_WORKERS(runtime, 2);
 	ivl_commutative *reducer;
 	int error = ENOMEM, views = 0;
 	struct tally sum = nothing;

@@ -10,24 +10,42 @@ struct guarded {
 	int count;
 };
 
-static void setup_guards(struct guarded *g)
-{
-	memset(g, 0, sizeof(*g));
-	for (int i = 0; i < 3; i++) {
-		g->guard[i] = ivl_guard_create(test_runtime, i ? "later" : "first");
-		assert_non_null(g->guard[i]);
-	}
-}
+/* A test that runs this often, each time with a fresh `g`. */
+#define TEST_GUARDS(name, rounds) \
+	static void name(struct guarded *g); \
+	TEST(name) \
+	{ \
+		for (int round = 0; round < (rounds); round++) \
+			with_guards(name); \
+	} \
+	static void name(struct guarded *g)
 
-static void release_guards(struct guarded *g)
+static void with_guards(void (*test)(struct guarded *g))
 {
+	static struct guarded g;
+
+	memset(&g, 0, sizeof(g));
+	for (int i = 0; i < 3; i++) {
+		g.guard[i] = ivl_guard_create(test_runtime, i ? "later" : "first");
+		assert_non_null(g.guard[i]);
+	}
+	test(&g);
 	for (int i = 0; i < 3; i++)
-		ivl_guard_release(g->guard[i]);
+		ivl_guard_release(g.guard[i]);
 }
 
 static void guard(ivl_interval *interval, ivl_guard *guard)
 {
 	CHECK(ivl_add_guard(interval, guard) == 0);
+}
+
+/* A child of `parent` that needs the guard. */
+static void make_guarded(ivl_interval *parent, const char *name, ivl_body *body, void *arg,
+			 ivl_guard *needed)
+{
+	OWNED *made = make(parent, name, body, arg);
+
+	guard(made, needed);
 }
 
 static void enter(struct guarded *g, int i)
@@ -46,15 +64,14 @@ struct numbered {
 	int number;
 };
 
-BODY(write_number, struct numbered *n)
+OK_BODY(write_number, struct numbered *n)
 {
 	enter(n->g, 0);
 	n->g->order[n->g->count++] = n->number;
 	leave(n->g, 0);
-	return 0;
 }
 
-BODY(in_order, struct guarded *g)
+OK_BODY(in_order, struct guarded *g)
 {
 	static struct numbered numbers[4000];
 
@@ -68,24 +85,17 @@ BODY(in_order, struct guarded *g)
 		guard(interval, g->guard[0]);
 		ivl_release(interval);
 	}
-	return 0;
 }
 
-TEST(guards_are_given_in_order)
+TEST_GUARDS(guards_are_given_in_order, 10)
 {
-	struct guarded g;
-
-	for (int round = 0; round < 10; round++) {
-		setup_guards(&g);
-		assert_int_equal(test_run(in_order, &g), 0);
-		for (int i = 0; i < 4000; i++)
-			assert_int_equal(g.order[i], i);
-		release_guards(&g);
-	}
+	assert_int_equal(run_body(in_order, g), 0);
+	for (int i = 0; i < 4000; i++)
+		assert_int_equal(g->order[i], i);
 }
 
 /* All pairs of three guards, added in all orders: no two wait for each other. */
-BODY(two_guards, struct guarded *g)
+OK_BODY(two_guards, struct guarded *g)
 {
 	const int pair = ivl_name(self)[0] - '0';
 
@@ -97,10 +107,9 @@ BODY(two_guards, struct guarded *g)
 		if (i != pair)
 			leave(g, i);
 	atomic_fetch_add(&g->trace.count, 1);
-	return 0;
 }
 
-BODY(philosophers, struct guarded *g)
+OK_BODY(philosophers, struct guarded *g)
 {
 	for (int i = 0; i < 3000; i++) {
 		char name[2] = { (char)('0' + i % 3), 0 };
@@ -115,19 +124,12 @@ BODY(philosophers, struct guarded *g)
 		}
 		ivl_release(interval);
 	}
-	return 0;
 }
 
-TEST(several_guards_do_not_deadlock)
+TEST_GUARDS(several_guards_do_not_deadlock, 10)
 {
-	struct guarded g;
-
-	for (int round = 0; round < 10; round++) {
-		setup_guards(&g);
-		assert_int_equal(test_run(philosophers, &g), 0);
-		assert_int_equal(g.trace.count, 3000);
-		release_guards(&g);
-	}
+	assert_int_equal(run_body(philosophers, g), 0);
+	assert_int_equal(g->trace.count, 3000);
 }
 
 BODY(note_holding, struct guarded *g)
@@ -137,7 +139,7 @@ BODY(note_holding, struct guarded *g)
 }
 
 /* Subintervals take their parent's guard again, and exclude each other. */
-BODY(recursive, struct guarded *g)
+OK_BODY(recursive, struct guarded *g)
 {
 	static const char *const names[] = { "a", "b1", "c11", "d111", "e2", "f21" };
 	static const int parents[] = { -1, 0, 1, 2, 0, 4 };
@@ -149,26 +151,19 @@ BODY(recursive, struct guarded *g)
 	}
 	for (int i = 0; i < 6; i++)
 		ivl_release(all[i]);
-	return 0;
 }
 
-TEST(guards_nest)
+TEST_GUARDS(guards_nest, 300)
 {
-	struct guarded g;
+	char order[7] = "";
 
-	for (int round = 0; round < 300; round++) {
-		char order[7] = "";
-
-		setup_guards(&g);
-		assert_int_equal(test_run(recursive, &g), 0);
-		assert_int_equal(g.trace.count, 6);
-		/* The descendants of b, then of e, or the reverse; a runs in parallel. */
-		for (int i = 0, n = 0; i < 6; i++)
-			if (g.trace.who[i] != 'a')
-				order[n++] = strchr("bcd", g.trace.who[i]) ? 'b' : 'e';
-		assert_true(!strcmp(order, "bbbee") || !strcmp(order, "eebbb"));
-		release_guards(&g);
-	}
+	assert_int_equal(run_body(recursive, g), 0);
+	assert_int_equal(g->trace.count, 6);
+	/* The descendants of b, then of e, or the reverse; a runs in parallel. */
+	for (int i = 0, n = 0; i < 6; i++)
+		if (g->trace.who[i] != 'a')
+			order[n++] = strchr("bcd", g->trace.who[i]) ? 'b' : 'e';
+	assert_true(!strcmp(order, "bbbee") || !strcmp(order, "eebbb"));
 }
 
 BODY(inside_holds, struct guarded *g)
@@ -185,16 +180,15 @@ BODY(holds_too, struct guarded *g)
 	return note(self, &g->trace);
 }
 
-BODY(does_not_hold, struct guarded *g)
+OK_BODY(does_not_hold, struct guarded *g)
 {
 	CHECK(!ivl_holds(g->guard[0]));
-	return 0;
 }
 
-BODY(held_by_children, struct guarded *g)
+OK_BODY(held_by_children, struct guarded *g)
 {
-	ivl_interval *holder = make(self, "h", inside_holds, g);
-	ivl_interval *child, *other = make(self, "o", does_not_hold, g);
+	OWNED *holder = make(self, "h", inside_holds, g);
+	OWNED *child, *other = make(self, "o", does_not_hold, g);
 
 	CHECK(!ivl_holds(g->guard[0]));
 	guard(holder, g->guard[0]);
@@ -202,46 +196,35 @@ BODY(held_by_children, struct guarded *g)
 	CHECK(ivl_add_guard(holder, g->guard[1]) == EBUSY);
 	ivl_schedule();
 	CHECK(ivl_add_guard(other, g->guard[0]) == EALREADY);
-	RELEASE(holder, child, other);
-	return 0;
 }
 
-TEST(subintervals_hold_what_is_around_them)
+TEST_GUARDS(subintervals_hold_what_is_around_them, 1)
 {
-	struct guarded g;
-
-	setup_guards(&g);
-	assert_int_equal(test_run(held_by_children, &g), 0);
-	assert_true(ran(&g.trace, 'c'));
-	assert_false(ivl_holds(g.guard[0]));
-	release_guards(&g);
+	assert_int_equal(run_body(held_by_children, g), 0);
+	assert_true(ran(&g->trace, 'c'));
+	assert_false(ivl_holds(g->guard[0]));
 }
 
 /* a holds the first and makes a2, which takes the second; b takes both. */
 BODY(makes_a2, struct guarded *g)
 {
-	ivl_interval *a2 = make(self, "2", note, &g->trace);
-
-	guard(a2, g->guard[1]);
-	ivl_release(a2);
+	make_guarded(self, "2", note, &g->trace, g->guard[1]);
 	return note(self, &g->trace);
 }
 
-BODY(nested_order, struct guarded *g)
+OK_BODY(nested_order, struct guarded *g)
 {
-	ivl_interval *a = make(self, "a", makes_a2, g), *b = make(self, "b", note, &g->trace);
+	OWNED *a = make(self, "a", makes_a2, g), *b = make(self, "b", note, &g->trace);
 
 	guard(a, g->guard[0]);
 	edge(START(a), START(b));
 	guard(b, g->guard[0]);
 	guard(b, g->guard[1]);
-	RELEASE(a, b);
-	return 0;
 }
 
-BODY(makes_out_of_order, struct guarded *g)
+OK_BODY(makes_out_of_order, struct guarded *g)
 {
-	ivl_interval *in = make(self, "i", note, &g->trace), *in2;
+	OWNED *in = make(self, "i", note, &g->trace), *in2;
 
 	CHECK(ivl_add_guard(in, g->guard[0]) == EDEADLK);
 	CHECK(strstr(ivl_last_error(), "guard first of i: "));
@@ -250,39 +233,29 @@ BODY(makes_out_of_order, struct guarded *g)
 	/* A descendant of a holder may take the same guard. */
 	in2 = make(in, "j", note, &g->trace);
 	guard(in2, g->guard[1]);
-	RELEASE(in, in2);
-	return 0;
 }
 
-BODY(out_of_order, struct guarded *g)
+OK_BODY(out_of_order, struct guarded *g)
 {
-	ivl_interval *a = make(self, "a", makes_out_of_order, g);
-
-	guard(a, g->guard[1]);
-	ivl_release(a);
-	return 0;
+	make_guarded(self, "a", makes_out_of_order, g, g->guard[1]);
 }
 
-TEST(guards_are_taken_in_their_order)
+TEST_GUARDS(guards_are_taken_in_their_order, 300)
 {
-	struct guarded g;
+	assert_int_equal(run_body(nested_order, g), 0);
+	assert_int_equal(g->trace.count, 3);
+	assert_true(ran_before(&g->trace, 'a', 'b'));
+	assert_true(ran_before(&g->trace, '2', 'b'));
+}
 
-	for (int round = 0; round < 300; round++) {
-		setup_guards(&g);
-		assert_int_equal(test_run(nested_order, &g), 0);
-		assert_int_equal(g.trace.count, 3);
-		assert_true(ran_before(&g.trace, 'a', 'b'));
-		assert_true(ran_before(&g.trace, '2', 'b'));
-		release_guards(&g);
-	}
-	setup_guards(&g);
-	assert_int_equal(test_run(out_of_order, &g), 0);
-	assert_int_equal(g.trace.count, 2);
-	release_guards(&g);
+TEST_GUARDS(guards_out_of_their_order_are_refused, 1)
+{
+	assert_int_equal(run_body(out_of_order, g), 0);
+	assert_int_equal(g->trace.count, 2);
 }
 
 /* The holder joins as many intervals as wait for the guard: no waiter may occupy a worker. */
-BODY(joins_others, struct guarded *g)
+OK_BODY(joins_others, struct guarded *g)
 {
 	enter(g, 0);
 	for (int i = 0; i < 20; i++) {
@@ -293,30 +266,18 @@ BODY(joins_others, struct guarded *g)
 		ivl_release(other);
 	}
 	leave(g, 0);
-	return 0;
 }
 
-BODY(crowd, struct guarded *g)
+OK_BODY(crowd, struct guarded *g)
 {
-	for (int i = 0; i < 10; i++) {
-		ivl_interval *interval = make(self, "w", joins_others, g);
-
-		guard(interval, g->guard[0]);
-		ivl_release(interval);
-	}
-	return 0;
+	for (int i = 0; i < 10; i++)
+		make_guarded(self, "w", joins_others, g, g->guard[0]);
 }
 
-TEST(waiting_for_a_guard_holds_no_worker)
+TEST_GUARDS(waiting_for_a_guard_holds_no_worker, 20)
 {
-	struct guarded g;
-
-	for (int round = 0; round < 20; round++) {
-		setup_guards(&g);
-		assert_int_equal(test_run(crowd, &g), 0);
-		assert_int_equal(g.trace.count, 200);
-		release_guards(&g);
-	}
+	assert_int_equal(run_body(crowd, g), 0);
+	assert_int_equal(g->trace.count, 200);
 }
 
 static int fails(ivl_interval *self, void *arg)
@@ -325,11 +286,11 @@ static int fails(ivl_interval *self, void *arg)
 }
 
 /* A skipped interval takes no guard; a failing one releases its guard. */
-BODY(with_errors, struct guarded *g)
+OK_BODY(with_errors, struct guarded *g)
 {
-	ivl_interval *bad = make(self, "!", fails, NULL), *skipped = make(self, "s", fails, NULL);
-	ivl_interval *cancelled = make(self, "c", fails, NULL);
-	ivl_interval *other = make(self, "o", inside_holds, g);
+	OWNED *bad = make(self, "!", fails, NULL), *skipped = make(self, "s", fails, NULL);
+	OWNED *cancelled = make(self, "c", fails, NULL);
+	OWNED *other = make(self, "o", inside_holds, g);
 
 	guard(bad, g->guard[0]);
 	guard(skipped, g->guard[0]);
@@ -338,49 +299,31 @@ BODY(with_errors, struct guarded *g)
 	guard(other, g->guard[0]);
 	before(bad, skipped);
 	ivl_cancel(cancelled);
-	RELEASE(bad, skipped, cancelled, other);
-	return 0;
 }
 
-TEST(guards_survive_errors)
+TEST_GUARDS(guards_survive_errors, 300)
 {
-	struct guarded g;
-
-	for (int round = 0; round < 300; round++) {
-		setup_guards(&g);
-		assert_int_equal(test_run(with_errors, &g), EIO);
-		assert_int_equal(g.trace.count, 1);
-		assert_int_equal(test_run(with_errors, &g), EIO);
-		release_guards(&g);
-	}
+	assert_int_equal(run_body(with_errors, g), EIO);
+	assert_int_equal(g->trace.count, 1);
+	assert_int_equal(run_body(with_errors, g), EIO);
 }
 
 /* The maker's reference may go while the guard is held. */
-BODY(releases_early, struct trace *trace)
+OK_BODY(releases_early, struct trace *trace)
 {
 	ivl_guard *own = ivl_guard_create(test_runtime, NULL);
 
-	for (int i = 0; i < 10; i++) {
-		ivl_interval *interval = make(self, "x", note, trace);
-
-		guard(interval, own);
-		ivl_release(interval);
-	}
+	for (int i = 0; i < 10; i++)
+		make_guarded(self, "x", note, trace, own);
 	ivl_guard_release(own);
-	return 0;
 }
 
 TEST(guards_live_as_long_as_they_are_held)
 {
 	struct trace trace = { 0 };
 
-	assert_int_equal(test_run(releases_early, &trace), 0);
+	assert_int_equal(run_body(releases_early, &trace), 0);
 	assert_int_equal(trace.count, 10);
-}
-
-static int write_nothing(ivl_interval *self, void *arg)
-{
-	return 0;
 }
 
 /* Two guards, named in either order. */
@@ -410,7 +353,7 @@ static void isolate(size_t begin, size_t end, void *arg)
 	}
 }
 
-BODY(isolated_inside, struct guarded *g)
+OK_BODY(isolated_inside, struct guarded *g)
 {
 	int count = g->count;
 
@@ -418,30 +361,23 @@ BODY(isolated_inside, struct guarded *g)
 	CHECK(ivl_isolated(g->guard, 1, isolated_part, g) == EDEADLK);
 	CHECK(g->count == count);
 	/* Takes the caller's guard again. */
-	CHECK(ivl_isolated(&g->guard[1], 1, write_nothing, NULL) == 0);
-	return 0;
+	CHECK(ivl_isolated(&g->guard[1], 1, test_nothing, NULL) == 0);
 }
 
-BODY(isolates, struct guarded *g)
+OK_BODY(isolates, struct guarded *g)
 {
 	fails_isolated = 0;
 	ivl_parallel_for(0, 400, 1, isolate, g);
 	CHECK(g->count == 400);
 	CHECK(fails_isolated == 4);
 	CHECK(ivl_isolated(&g->guard[1], 1, isolated_inside, g) == 0);
-	CHECK(ivl_isolated(NULL, 0, write_nothing, NULL) == 0);
-	return 0;
+	CHECK(ivl_isolated(NULL, 0, test_nothing, NULL) == 0);
 }
 
-TEST(isolated_regions_exclude_each_other)
+TEST_GUARDS(isolated_regions_exclude_each_other, 1)
 {
-	struct guarded g;
-
-	setup_guards(&g);
-	assert_int_equal(test_run(isolates, &g), 0);
-	assert_int_equal(test_failures, 0);
-	assert_int_equal(ivl_isolated(g.guard, 1, isolated_part, &g), EINVAL);
-	release_guards(&g);
+	assert_int_equal(run_body(isolates, g), 0);
+	assert_int_equal(ivl_isolated(g->guard, 1, isolated_part, g), EINVAL);
 }
 
-TEST_MAIN(test_start, test_stop)
+TEST_MAIN(model_start, model_stop)

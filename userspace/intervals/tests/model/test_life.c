@@ -31,12 +31,11 @@ static void next_generation(struct life *life, int generation, int row, int colu
 		neighbours == 3 || (neighbours == 2 && old[row][column]);
 }
 
-BODY(run_tile, struct tile *t)
+OK_BODY(run_tile, struct tile *t)
 {
 	for (int r = t->row; r < t->row + t->life->tile && r <= t->life->rows; r++)
 		for (int c = t->column; c < t->column + t->life->tile && c <= t->life->columns; c++)
 			next_generation(t->life, t->generation, r, c);
-	return 0;
 }
 
 static struct tile tiles[GENERATIONS][LARGEST][LARGEST];
@@ -52,7 +51,7 @@ static void wait_for_neighbours(int generation, int row, int column, int rows, i
 				       intervals[generation][row][column]);
 }
 
-BODY(play, struct life *life)
+OK_BODY(play, struct life *life)
 {
 	const int rows = (life->rows + life->tile - 1) / life->tile;
 	const int columns = (life->columns + life->tile - 1) / life->tile;
@@ -73,7 +72,6 @@ BODY(play, struct life *life)
 		for (int r = 0; r < rows; r++)
 			for (int c = 0; c < columns; c++)
 				ivl_release(intervals[g][r][c]);
-	return 0;
 }
 
 static void check_game(int rows, int columns, int tile)
@@ -96,7 +94,7 @@ static void check_game(int rows, int columns, int tile)
 		for (int r = 1; r <= rows; r++)
 			for (int c = 1; c <= columns; c++)
 				next_generation(&reference, g, r, c);
-	assert_int_equal(test_run(play, &life), 0);
+	assert_int_equal(run_body(play, &life), 0);
 	assert_memory_equal(life.board, reference.board, sizeof(life.board));
 }
 
@@ -113,4 +111,4 @@ TEST(plays_life)
 	}
 }
 
-TEST_MAIN(test_start, test_stop)
+TEST_MAIN(model_start, model_stop)

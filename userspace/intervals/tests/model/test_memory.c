@@ -23,10 +23,9 @@ struct build {
 	bool told;			/* no memory */
 };
 
-BODY(count, struct build *build)
+OK_BODY(count, struct build *build)
 {
 	atomic_fetch_add(&build->ran, 1);
-	return 0;
 }
 
 /* Was there memory? */
@@ -41,7 +40,7 @@ static bool told(struct build *build, int error)
 }
 
 /* Enough intervals and edges that several slabs of each are needed. */
-BODY(build_all, struct build *build)
+OK_BODY(build_all, struct build *build)
 {
 	ivl_interval *all[SIZE];
 	ivl_guard *guard = ivl_guard_create(build->runtime, "guard");
@@ -67,22 +66,19 @@ BODY(build_all, struct build *build)
 		ivl_release(all[i]);
 	if (guard)
 		ivl_guard_release(guard);
-	return 0;
 }
 
 static int build_with(int allocations, struct build *build)
 {
-	ivl_runtime *runtime;
+	ivl_runtime *runtime = test_start(NULL);
 	int error;
 
-	assert_int_equal(ivl_start(NULL, &runtime), 0);
-	memset(build, 0, sizeof(*build));
-	build->runtime = runtime;
+	*build = (struct build){ .runtime = runtime };
 	test_allocations_left = allocations;
 	error = ivl_run(runtime, build_all, build);
 	test_allocations_left = -1;
 	ivl_stop(runtime);
-	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+	checks_held();
 	assert_int_equal(test_live_intervals, 0);
 	assert_int_equal(test_live_edges, 0);
 	return error;
@@ -114,30 +110,27 @@ TEST(every_allocation_fails)
 #define CROWD 1000
 #define PLENTY 1000000
 
-static int crowd(ivl_interval *self, void *arg)
+OK_BODY(crowd, void *arg)
 {
 	for (int i = 0; i < CROWD; i++)
 		ivl_release(make(self, NULL, count, arg));
-	return 0;
 }
 
 /* Memory does not grow with the number of intervals made and ended, on any worker. */
 TEST(memory_is_used_again)
 {
 	struct build build = { 0 };
-	ivl_runtime *runtime;
+	TEST_RUNTIME(runtime, NULL);
 
-	assert_int_equal(ivl_start(NULL, &runtime), 0);
 	test_allocations_left = PLENTY;
 	for (int i = 0; i < 200; i++)
-		assert_int_equal(ivl_run(runtime, crowd, &build), 0);
+		test_run(runtime, crowd, &build);
 	/*
 	 * Slabs of some 200: for all that are there at once, and two magazines a worker.
 	 * And stacks.
 	 */
 	assert_in_range(PLENTY - test_allocations_left, CROWD / 210, 100);
 	test_allocations_left = -1;
-	ivl_stop(runtime);
 	assert_int_equal(build.ran, 200 * CROWD);
 }
 

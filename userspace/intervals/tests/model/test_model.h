@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Shared by the tests of the model. Bodies run on worker threads, which must not call cmocka: they
- * CHECK(), and test_run() asserts that no check failed.
+ * CHECK(), and run_body() asserts that no check failed.
  *
  * Tests are linked with -Wl,--wrap= of the functions below, which count live intervals and edges.
  */
 #ifndef TEST_MODEL_H
 #define TEST_MODEL_H
 
-#include "test.h"
+#include "test_runtimes.h"
 
 #include "model.h"
 
@@ -66,25 +66,43 @@ void __wrap_ivl_edge_put(struct ivl_model *model, struct ivl_edge *edge)
 /* One runtime for all tests of a program, as the environment says. */
 static ivl_runtime *test_runtime;
 
-static inline int test_start(void **state)
+static inline int model_start(void **state)
 {
 	return ivl_start(NULL, &test_runtime);
 }
 
-static inline int test_stop(void **state)
+static inline int model_stop(void **state)
 {
 	ivl_stop(test_runtime);
 	return test_live_intervals || test_live_edges;
 }
 
+static inline void checks_held(void)
+{
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+}
+
 /* Returns what ivl_run() does. */
-static inline int test_run(ivl_body *body, void *arg)
+static inline int run_body(ivl_body *body, void *arg)
 {
 	int error = ivl_run(test_runtime, body, arg);
 
-	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+	checks_held();
 	return error;
 }
+
+/* A test that is a body, which succeeds. */
+#define TEST_INSIDE(name) \
+	static void inside_##name(ivl_interval *self); \
+	OK_BODY(name##_body, void *unused) \
+	{ \
+		inside_##name(self); \
+	} \
+	TEST(name) \
+	{ \
+		assert_int_equal(run_body(name##_body, NULL), 0); \
+	} \
+	static void inside_##name(ivl_interval *self)
 
 /* For bodies. */
 static inline ivl_interval *make(ivl_interval *parent, const char *name, ivl_body *body, void *arg)
@@ -109,6 +127,14 @@ static inline void release_all(ivl_interval *const *intervals, size_t count)
 #define RELEASE(...) \
 	release_all((ivl_interval *const[]){ __VA_ARGS__ }, \
 		    sizeof((ivl_interval *const[]){ __VA_ARGS__ }) / sizeof(ivl_interval *))
+
+static inline void release_one(ivl_interval **interval)
+{
+	ivl_release(*interval);
+}
+
+/* OWNED *name: released at the end of the block. */
+#define OWNED __attribute__((cleanup(release_one))) ivl_interval
 
 #define START(interval) ivl_start_point(interval)
 #define END(interval) ivl_end_point(interval)
@@ -146,5 +172,27 @@ static inline bool ran_before(const struct trace *trace, char first, char second
 
 	return a && b && a < b;
 }
+
+/* The body ends with this error, and exactly the intervals with these letters have run. */
+static inline void runs(ivl_body *body, int error, const char *letters)
+{
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(run_body(body, &trace), error);
+		assert_int_equal(trace.count, strlen(letters));
+		for (const char *letter = letters; *letter; letter++)
+			assert_true(ran(&trace, *letter));
+	}
+}
+
+/* A test that is such a body: it has a `trace`. */
+#define TEST_RUNS(name, error, letters) \
+	static int name##_body(ivl_interval *self, void *trace); \
+	TEST(name) \
+	{ \
+		runs(name##_body, error, letters); \
+	} \
+	OK_BODY(name##_body, struct trace *trace)
 
 #endif

@@ -2,17 +2,15 @@
 /* Points, edges, joining. */
 #include "test_model.h"
 
-static int figure(ivl_interval *self, void *trace)
+OK_BODY(figure, void *trace)
 {
-	ivl_interval *a = make(self, "a", note, trace), *b = make(self, "b", note, trace);
-	ivl_interval *c = make(self, "c", note, trace), *d = make(self, "d", note, trace);
+	OWNED *a = make(self, "a", note, trace), *b = make(self, "b", note, trace);
+	OWNED *c = make(self, "c", note, trace), *d = make(self, "d", note, trace);
 
 	before(a, b);
 	before(a, c);
 	before(b, d);
 	before(c, d);
-	RELEASE(a, b, c, d);
-	return 0;
 }
 
 /* The thesis' Figure 1.1. */
@@ -21,16 +19,11 @@ TEST(runs_in_the_order_of_edges)
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
-		assert_int_equal(test_run(figure, &trace), 0);
+		assert_int_equal(run_body(figure, &trace), 0);
 		assert_int_equal(trace.count, 4);
 		assert_int_equal(trace.who[0], 'a');
 		assert_int_equal(trace.who[3], 'd');
 	}
-}
-
-static int nothing(ivl_interval *self, void *arg)
-{
-	return 0;
 }
 
 static void check_order(ivl_point *first, ivl_point *second)
@@ -45,11 +38,11 @@ static void check_no_order(ivl_point *one, ivl_point *other)
 	CHECK(!ivl_happens_before(other, one));
 }
 
-static int orders(ivl_interval *self, void *arg)
+TEST_INSIDE(knows_what_happens_before)
 {
-	ivl_interval *a = make(self, "a", nothing, NULL), *a1 = make(a, "a1", nothing, NULL);
-	ivl_interval *b = make(self, "b", nothing, NULL), *b1 = make(b, "b1", nothing, NULL);
-	ivl_interval *c = make(self, "c", nothing, NULL);
+	ivl_interval *a = make(self, "a", test_nothing, NULL), *a1 = make(a, "a1", test_nothing, NULL);
+	ivl_interval *b = make(self, "b", test_nothing, NULL), *b1 = make(b, "b1", test_nothing, NULL);
+	ivl_interval *c = make(self, "c", test_nothing, NULL);
 	ivl_interval *const all[] = { a, a1, b, b1, c };
 
 	check_no_order(END(a), START(b));
@@ -74,12 +67,6 @@ static int orders(ivl_interval *self, void *arg)
 	check_order(END(a1), START(c));
 	for (int i = 0; i < 5; i++)
 		ivl_release(all[i]);
-	return 0;
-}
-
-TEST(knows_what_happens_before)
-{
-	assert_int_equal(test_run(orders, NULL), 0);
 }
 
 static void check_illegal(int error, ivl_point *from, ivl_point *to, const char *words)
@@ -91,16 +78,15 @@ static void check_illegal(int error, ivl_point *from, ivl_point *to, const char 
 	}
 }
 
-BODY(edge_to_own_start, ivl_interval *other)
+OK_BODY(edge_to_own_start, ivl_interval *other)
 {
 	check_illegal(EALREADY, END(other), START(self), "edge a.end -> inline.start: its");
-	return 0;
 }
 
-static int illegal(ivl_interval *self, void *arg)
+TEST_INSIDE(refuses_cycles_and_the_past)
 {
-	ivl_interval *a = make(self, "a", nothing, NULL), *a1 = make(a, "a1", nothing, NULL);
-	ivl_interval *b = make(self, "b", nothing, NULL), *c = make(self, "c", nothing, NULL);
+	OWNED *a = make(self, "a", test_nothing, NULL), *a1 = make(a, "a1", test_nothing, NULL);
+	OWNED *b = make(self, "b", test_nothing, NULL), *c = make(self, "c", test_nothing, NULL);
 
 	check_illegal(EDEADLK, END(a), END(a), "edge a.end -> a.end: would close a cycle");
 	check_illegal(EDEADLK, END(a), START(a), "edge a.end -> a.start: would close a cycle");
@@ -129,38 +115,22 @@ static int illegal(ivl_interval *self, void *arg)
 	check_illegal(EDEADLK, END(b), START(self), "edge b.end -> (unnamed).start: would");
 	/* An interval's own end is always ahead. */
 	edge(START(c), END(self));
-	RELEASE(a, a1, b, c);
-	return 0;
 }
 
-TEST(refuses_cycles_and_the_past)
+OK_BODY(illegal_child, void *other)
 {
-	assert_int_equal(test_run(illegal, NULL), 0);
-}
-
-static int illegal_child(ivl_interval *self, void *other)
-{
-	CHECK(!ivl_create(other, "late", nothing, NULL, NULL));
+	CHECK(!ivl_create(other, "late", test_nothing, NULL, NULL));
 	CHECK(strstr(ivl_last_error(), "other"));
-	return 0;
 }
 
-static int make_illegal_child(ivl_interval *self, void *arg)
+TEST_INSIDE(refuses_a_parent_that_may_have_ended)
 {
-	ivl_interval *other = make(self, "other", nothing, NULL);
-	ivl_interval *maker = make(self, "maker", illegal_child, other);
+	OWNED *other = make(self, "other", test_nothing, NULL);
+	OWNED *maker = make(self, "maker", illegal_child, other);
 
-	CHECK(!ivl_create(NULL, "orphan", nothing, NULL, NULL));
+	CHECK(!ivl_create(NULL, "orphan", test_nothing, NULL, NULL));
 	ivl_schedule();
 	CHECK(ivl_join(END(maker)) == 0);
-	RELEASE(other, maker);
-	return 0;
-}
-
-TEST(refuses_a_parent_that_may_have_ended)
-{
-	assert_int_equal(test_run(make_illegal_child, NULL), 0);
-	assert_null(ivl_create(NULL, NULL, nothing, NULL, NULL));
 }
 
 /* An interval that precedes another may still add edges to it and subintervals inside it. */
@@ -171,21 +141,19 @@ struct ahead {
 
 BODY(add_ahead, struct ahead *ahead)
 {
-	ivl_interval *in;
+	OWNED *in;
 
 	before(ahead->y, ahead->b);
 	in = make(ahead->b, "i", note, &ahead->trace);
-	ivl_release(in);
 	return note(self, &ahead->trace);
 }
 
-BODY(make_ahead, struct ahead *ahead)
+OK_BODY(make_ahead, struct ahead *ahead)
 {
 	ahead->x = make(self, "x", add_ahead, ahead);
 	ahead->y = make(self, "y", note, &ahead->trace);
 	ahead->b = make(self, "b", note, &ahead->trace);
 	before(ahead->x, ahead->b);
-	return 0;
 }
 
 TEST(adds_to_what_comes_after_the_caller)
@@ -193,7 +161,7 @@ TEST(adds_to_what_comes_after_the_caller)
 	for (int i = 0; i < 300; i++) {
 		struct ahead ahead = { 0 };
 
-		assert_int_equal(test_run(make_ahead, &ahead), 0);
+		assert_int_equal(run_body(make_ahead, &ahead), 0);
 		assert_true(ran_before(&ahead.trace, 'x', 'b'));
 		assert_true(ran_before(&ahead.trace, 'y', 'b'));
 		assert_true(ran_before(&ahead.trace, 'x', 'i'));
@@ -216,7 +184,7 @@ struct race {
 	_Atomic int here, refused;
 };
 
-BODY(adds_edge, struct adder *adder)
+OK_BODY(adds_edge, struct adder *adder)
 {
 	struct race *race = adder->race;
 	int error;
@@ -230,17 +198,16 @@ BODY(adds_edge, struct adder *adder)
 	CHECK(!error || error == EDEADLK);
 	if (error)
 		atomic_fetch_add(&race->refused, 1);
-	return 0;
 }
 
-BODY(make_race, struct race *race)
+OK_BODY(make_race, struct race *race)
 {
 	ivl_interval *adders[2];
 
 	for (int i = 0; i < 2; i++)
 		adders[i] = make(self, "adder", adds_edge, &race->adders[i]);
 	for (int i = 0; i < race->nodes; i++)
-		race->node[i] = make(self, "node", nothing, NULL);
+		race->node[i] = make(self, "node", test_nothing, NULL);
 	for (int i = 0; i < 2; i++) {
 		before(adders[i], race->node[0]);
 		before(adders[i], race->node[race->nodes - 1]);
@@ -250,7 +217,6 @@ BODY(make_race, struct race *race)
 		before(race->node[0], race->node[2]);
 		before(race->node[3], race->node[1]);
 	}
-	return 0;
 }
 
 TEST(refuses_one_of_two_that_close_a_cycle)
@@ -262,16 +228,16 @@ TEST(refuses_one_of_two_that_close_a_cycle)
 			race.nodes = 2;
 			race.adders[1] = (struct adder){ 0, 1, &race };
 		}
-		assert_int_equal(test_run(make_race, &race), 0);
+		assert_int_equal(run_body(make_race, &race), 0);
 		assert_int_equal(race.refused, 1);
 		for (int node = 0; node < race.nodes; node++)
 			ivl_release(race.node[node]);
 	}
 }
 
-static int schedules(ivl_interval *self, void *trace)
+OK_BODY(schedules, void *trace)
 {
-	ivl_interval *a = make(self, "a", note, trace), *b;
+	OWNED *a = make(self, "a", note, trace), *b;
 
 	ivl_schedule();
 	CHECK(ivl_join(END(a)) == 0);
@@ -281,8 +247,6 @@ static int schedules(ivl_interval *self, void *trace)
 	CHECK(ivl_join(END(b)) == EDEADLK);
 	CHECK(!ivl_occurred(START(b)));
 	before(a, b);
-	RELEASE(a, b);
-	return 0;
 }
 
 TEST(joins_what_it_has_scheduled)
@@ -290,7 +254,7 @@ TEST(joins_what_it_has_scheduled)
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
-		assert_int_equal(test_run(schedules, &trace), 0);
+		assert_int_equal(run_body(schedules, &trace), 0);
 		assert_true(ran_before(&trace, 'a', 'b'));
 	}
 }
@@ -330,24 +294,23 @@ TEST(joins_inside_tasks)
 	struct tree tree = { 0 };
 	struct node node = { &tree, 10 };
 
-	assert_int_equal(test_run(grow, &node), 0);
+	assert_int_equal(run_body(grow, &node), 0);
 	assert_int_equal(tree.leaves, 1024);
 }
 
-BODY(join_oneself, ivl_interval *later)
+OK_BODY(join_oneself, ivl_interval *later)
 {
 	CHECK(ivl_join(END(self)) == EDEADLK);
 	CHECK(ivl_join(END(ivl_parent(self))) == EDEADLK);
 	CHECK(ivl_join(START(self)) == 0);
 	CHECK(ivl_join(END(later)) == EDEADLK);
 	CHECK(strstr(ivl_last_error(), "later.end"));
-	return 0;
 }
 
-static int make_join_oneself(ivl_interval *self, void *arg)
+TEST_INSIDE(does_not_wait_for_itself)
 {
-	ivl_interval *later = make(self, "later", nothing, NULL);
-	ivl_interval *now = make(self, "now", join_oneself, later);
+	OWNED *later = make(self, "later", test_nothing, NULL);
+	OWNED *now = make(self, "now", join_oneself, later);
 
 	CHECK(!ivl_parent(self));
 	CHECK(ivl_parent(now) == self);
@@ -355,37 +318,33 @@ static int make_join_oneself(ivl_interval *self, void *arg)
 	before(now, later);
 	ivl_schedule();
 	CHECK(ivl_join(END(now)) == 0);
-	RELEASE(now, later);
-	return 0;
 }
 
-TEST(does_not_wait_for_itself)
+TEST(outside)
 {
-	assert_int_equal(test_run(make_join_oneself, NULL), 0);
 	assert_null(ivl_current());
+	assert_null(ivl_create(NULL, NULL, test_nothing, NULL, NULL));
+	assert_int_equal(ivl_inline("outside", test_nothing, NULL), EINVAL);
 }
 
 struct family {
 	ivl_interval *child;
 };
 
-BODY(grandchild, struct family *family)
+OK_BODY(grandchild, struct family *family)
 {
 	ivl_retain(self);
 	family->child = self;
-	return 0;
 }
 
-static int middle(ivl_interval *self, void *arg)
+OK_BODY(middle, void *arg)
 {
 	ivl_release(make(self, "child", grandchild, arg));
-	return 0;
 }
 
-static int eldest(ivl_interval *self, void *arg)
+OK_BODY(eldest, void *arg)
 {
 	ivl_release(make(self, "parent", middle, arg));
-	return 0;
 }
 
 TEST(what_is_kept_keeps_its_parents)
@@ -393,9 +352,9 @@ TEST(what_is_kept_keeps_its_parents)
 	struct family family = { 0 }, other = { 0 };
 	ivl_interval *parent;
 
-	assert_int_equal(test_run(eldest, &family), 0);
+	assert_int_equal(run_body(eldest, &family), 0);
 	/* Other intervals, in the memory of the ended ones. */
-	assert_int_equal(test_run(eldest, &other), 0);
+	assert_int_equal(run_body(eldest, &other), 0);
 	ivl_release(other.child);
 	parent = ivl_parent(family.child);
 	assert_string_equal(ivl_name(family.child), "child");
@@ -407,9 +366,9 @@ TEST(what_is_kept_keeps_its_parents)
 	ivl_release(family.child);
 }
 
-static int inlines(ivl_interval *self, void *trace)
+OK_BODY(inlines, void *trace)
 {
-	ivl_interval *a = make(self, "a", note, trace);
+	OWNED *a = make(self, "a", note, trace);
 
 	CHECK(ivl_inline("i", note, trace) == 0);
 	CHECK(ran(trace, 'i'));
@@ -418,17 +377,14 @@ static int inlines(ivl_interval *self, void *trace)
 	/* An inline interval waits for its subintervals. */
 	CHECK(ivl_inline("figure", figure, trace) == 0);
 	CHECK(ran(trace, 'd'));
-	ivl_release(a);
-	return 0;
 }
 
 TEST(runs_inline_intervals_at_once)
 {
-	assert_int_equal(ivl_inline("outside", nothing, NULL), EINVAL);
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
-		assert_int_equal(test_run(inlines, &trace), 0);
+		assert_int_equal(run_body(inlines, &trace), 0);
 		assert_int_equal(trace.count, 6);
 	}
 }
@@ -436,14 +392,13 @@ TEST(runs_inline_intervals_at_once)
 /* Intervals made by spawned parts of a body are the body's children. */
 static void spawned(void *arg)
 {
-	ivl_interval *s = make(ivl_current(), "s", note, arg);
-	ivl_interval *t = make(ivl_current(), "t", note, arg);
+	OWNED *s = make(ivl_current(), "s", note, arg);
+	OWNED *t = make(ivl_current(), "t", note, arg);
 
 	before(s, t);
-	RELEASE(s, t);
 }
 
-static int spawns(ivl_interval *self, void *trace)
+OK_BODY(spawns, void *trace)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[20];
@@ -451,7 +406,6 @@ static int spawns(ivl_interval *self, void *trace)
 	for (int i = 0; i < 20; i++)
 		CHECK(ivl_spawn(&scope, &tasks[i], spawned, trace) == 0);
 	ivl_sync(&scope);
-	return 0;
 }
 
 /*
@@ -460,7 +414,7 @@ static int spawns(ivl_interval *self, void *trace)
  */
 static void builds_and_schedules(void *trace)
 {
-	ivl_interval *s = make(ivl_current(), "s", note, trace), *t;
+	OWNED *s = make(ivl_current(), "s", note, trace), *t;
 	int error;
 
 	ivl_schedule();
@@ -469,18 +423,15 @@ static void builds_and_schedules(void *trace)
 	CHECK(!error || error == EALREADY);
 	ivl_schedule();
 	CHECK(ivl_join(END(s)) == 0);
-	RELEASE(s, t);
 }
 
-static int builds_alone(ivl_interval *self, void *trace)
+OK_BODY(builds_alone, void *trace)
 {
-	ivl_interval *s = make(self, "s", note, trace), *t = make(self, "t", note, trace);
+	OWNED *s = make(self, "s", note, trace), *t = make(self, "t", note, trace);
 
 	before(s, t);
 	ivl_schedule();
 	CHECK(ivl_join(END(t)) == 0);
-	RELEASE(s, t);
-	return 0;
 }
 
 static void builds_inline(void *trace)
@@ -488,7 +439,7 @@ static void builds_inline(void *trace)
 	CHECK(ivl_inline(NULL, builds_alone, trace) == 0);
 }
 
-static int spawns_builders(ivl_interval *self, void *trace)
+OK_BODY(spawns_builders, void *trace)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[20];
@@ -497,19 +448,14 @@ static int spawns_builders(ivl_interval *self, void *trace)
 		CHECK(ivl_spawn(&scope, &tasks[i], i % 2 ? builds_inline : builds_and_schedules,
 				trace) == 0);
 	ivl_sync(&scope);
-	return 0;
 }
 
 /* At a spawn the child or the parent continues, on any fiber. */
 TEST(spawned_parts_make_intervals)
 {
-	struct ivl_config config;
+	test_on_policies(config, 0) {
+		TEST_RUNTIME(runtime, &config);
 
-	assert_int_equal(ivl_config_init(&config), 0);
-	for (config.policy = 0; config.policy < IVL_POLICIES; config.policy++) {
-		ivl_runtime *runtime;
-
-		assert_int_equal(ivl_start(&config, &runtime), 0);
 		for (int i = 0; i < 100; i++) {
 			struct trace trace = { 0 };
 
@@ -518,9 +464,8 @@ TEST(spawned_parts_make_intervals)
 			assert_int_equal(ivl_run(runtime, spawns_builders, &trace), 0);
 			assert_int_equal(trace.count, 80);
 		}
-		ivl_stop(runtime);
 	}
-	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+	checks_held();
 }
 
 static void *run_alone(void *runtime)
@@ -542,42 +487,36 @@ TEST(several_threads_run_at_once)
 		assert_int_equal(pthread_create(&threads[i], NULL, run_alone, test_runtime), 0);
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
-	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+	checks_held();
 }
 
-static int run_in_other(ivl_interval *self, void *other)
+OK_BODY(run_in_other, void *other)
 {
 	run_alone(other);
 	CHECK(ivl_current() == self);
-	return 0;
 }
 
-BODY(edge_to_other, ivl_interval *other)
+OK_BODY(edge_to_other, ivl_interval *other)
 {
 	CHECK(ivl_add_edge(END(self), START(other)) == EINVAL);
 	CHECK(!ivl_happens_before(START(self), END(other)));
-	CHECK(!ivl_create(other, "in", nothing, NULL, NULL));
-	return 0;
+	CHECK(!ivl_create(other, "in", test_nothing, NULL, NULL));
 }
 
-static int make_edge_to_other(ivl_interval *self, void *other)
+OK_BODY(make_edge_to_other, void *other)
 {
-	ivl_interval *a = make(self, "a", nothing, NULL);
+	OWNED *a = make(self, "a", test_nothing, NULL);
 
 	CHECK(ivl_run(other, edge_to_other, a) == 0);
-	ivl_release(a);
-	return 0;
 }
 
 TEST(runtimes_run_inside_each_other)
 {
-	ivl_runtime *other;
+	TEST_RUNTIME(other, NULL);
 
-	assert_int_equal(ivl_start(NULL, &other), 0);
-	assert_int_equal(test_run(run_in_other, other), 0);
-	assert_int_equal(test_run(run_in_other, test_runtime), 0);
-	assert_int_equal(test_run(make_edge_to_other, other), 0);
-	ivl_stop(other);
+	assert_int_equal(run_body(run_in_other, other), 0);
+	assert_int_equal(run_body(run_in_other, test_runtime), 0);
+	assert_int_equal(run_body(make_edge_to_other, other), 0);
 }
 
 /* As if it had made `count` children that have all ended. */
@@ -587,26 +526,24 @@ static void skip_children(ivl_interval *self, int32_t count)
 	atomic_fetch_sub(&self->end.left, count);
 }
 
-static int makes_too_many(ivl_interval *self, void *arg)
+OK_BODY(makes_too_many, void *arg)
 {
 	/* Together more than `left` begins with. */
 	for (int i = 0; i < 5; i++) {
 		skip_children(self, IVL_OPEN / 4 - 100);
 		for (int j = 0; j < 120; j++)
-			CHECK(ivl_inline(NULL, nothing, NULL) == 0);
+			CHECK(ivl_inline(NULL, test_nothing, NULL) == 0);
 		CHECK(!ivl_occurred(END(self)));
 	}
 	*(bool *)arg = true;
-	return 0;
 }
 
 TEST(does_not_end_before_its_body)
 {
 	bool returned = false;
 
-	test_run(makes_too_many, &returned);
+	run_body(makes_too_many, &returned);
 	assert_true(returned);
-	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
 }
 
 /* A spawned child knows the edges it has added, on any worker. */
@@ -617,17 +554,16 @@ struct part {
 
 TASK(orders_two, struct part *part)
 {
-	ivl_interval *one = make(ivl_current(), "one", nothing, NULL);
-	ivl_interval *two = make(ivl_current(), "two", nothing, NULL);
+	OWNED *one = make(ivl_current(), "one", test_nothing, NULL);
+	OWNED *two = make(ivl_current(), "two", test_nothing, NULL);
 
 	atomic_store(&part->begun, true);
 	CHECK(ivl_add_edge(END(one), START(two)) == 0);
 	CHECK(ivl_happens_before(END(one), START(two)));
 	CHECK(!ivl_happens_before(END(two), START(one)));
-	RELEASE(one, two);
 }
 
-BODY(spawns_orders, struct part *part)
+OK_BODY(spawns_orders, struct part *part)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
@@ -636,60 +572,44 @@ BODY(spawns_orders, struct part *part)
 	while (part->stolen && !atomic_load(&part->begun))
 		sched_yield();
 	ivl_sync(&scope);
-	return 0;
 }
 
 TEST(spawned_parts_know_their_order)
 {
 	for (unsigned int workers = 1; workers <= 2; workers++) {
 		struct part part = { .stolen = workers == 2 };
-		struct ivl_config config;
-		ivl_runtime *runtime;
+		struct ivl_config config = test_config(workers);
 
-		assert_int_equal(ivl_config_init(&config), 0);
-		config.workers = workers;
 		/* Work-first, another worker would steal the spawner. */
 		config.policy = IVL_HELP_FIRST;
-		assert_int_equal(ivl_start(&config, &runtime), 0);
-		assert_int_equal(ivl_run(runtime, spawns_orders, &part), 0);
-		ivl_stop(runtime);
+		test_run_on(&config, spawns_orders, &part);
 	}
-	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+	checks_held();
 }
 
-static int makes_a_sibling(ivl_interval *self, void *arg)
+OK_BODY(makes_a_sibling, ivl_interval **sibling)
 {
-	ivl_interval **sibling = arg;
-
-	*sibling = make(ivl_parent(self), "sibling", nothing, NULL);
-	return 0;
+	*sibling = make(ivl_parent(self), "sibling", test_nothing, NULL);
 }
 
 /* The inline interval schedules a child of its caller, and has no child of its own. */
-static int goes_on_after_inline(ivl_interval *self, void *arg)
+OK_BODY(goes_on_after_inline, void *arg)
 {
-	ivl_interval *sibling;
+	OWNED *sibling;
 
 	CHECK(ivl_inline("inline", makes_a_sibling, &sibling) == 0);
 	/* Not ivl_join(), in which this worker would run it. */
 	for (int i = 0; i < 1000000 && !ivl_occurred(END(sibling)); i++)
 		sched_yield();
 	CHECK(ivl_occurred(END(sibling)));
-	ivl_release(sibling);
-	return 0;
 }
 
 TEST(keeps_nothing_when_it_goes_on)
 {
-	struct ivl_config config;
-	ivl_runtime *two;
+	TEST_WORKERS(two, 2);
 
-	assert_int_equal(ivl_config_init(&config), 0);
-	config.workers = 2;
-	assert_int_equal(ivl_start(&config, &two), 0);
-	assert_int_equal(ivl_run(two, goes_on_after_inline, NULL), 0);
-	ivl_stop(two);
-	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+	test_run(two, goes_on_after_inline, NULL);
+	checks_held();
 }
 
-TEST_MAIN(test_start, test_stop)
+TEST_MAIN(model_start, model_stop)
