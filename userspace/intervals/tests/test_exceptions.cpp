@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* C++ in tasks: a caught exception stays with its task; an uncaught one is its error. */
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 
+#include "cpp/check.hpp"
 #include "handlers.hpp"
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not %s\n", __FILE__, __LINE__, #condition); \
-			exit(EXIT_FAILURE); \
-		} \
-	} while (0)
 
 static std::atomic<int> destroyed;
 
@@ -65,19 +56,9 @@ static void test_escapes(ivl_runtime *runtime)
 
 int main()
 {
-	for (unsigned int workers : { 1, 2, 8 }) {
-		for (int policy = 0; policy < IVL_POLICIES; policy++) {
-			ivl_config config;
-			ivl_runtime *runtime;
-
-			CHECK(!ivl_config_init(&config));
-			config.workers = workers;
-			config.policy = (ivl_policy)policy;
-			CHECK(!ivl_start(&config, &runtime));
-			CHECK(handlers::right(runtime));
-			test_escapes(runtime);
-			ivl_stop(runtime);
-		}
-	}
+	on_all([](const ivl::runtime &runtime) {
+		CHECK(handlers::right(runtime.get()));
+		test_escapes(runtime.get());
+	});
 	return 0;
 }

@@ -52,19 +52,18 @@ static void assert_cpus(const struct ivl_place *place, const char *expected)
 
 TEST(one)
 {
-	struct ivl_topology *t = test_topology("package:2 l3:2 core:2 pu:1", IVL_PLACES_ONE, 0);
+	TEST_TOPOLOGY(t, "package:2 l3:2 core:2 pu:1", IVL_PLACES_ONE, 0);
 
 	assert_int_equal(t->leaf_count, 1);
 	assert_int_equal(t->inner_count, 0);
 	assert_int_equal(t->workers, 8);
 	assert_place(&t->leaves[0], "machine", 0, NULL, 0, 8);
 	assert_int_equal(ivl_place_index(&t->leaves[0]), 0);
-	ivl_topology_destroy(t);
 }
 
 TEST(numa)
 {
-	struct ivl_topology *t = test_topology("node:2 core:4 pu:1", IVL_PLACES_NUMA, 0);
+	TEST_TOPOLOGY(t, "node:2 core:4 pu:1", IVL_PLACES_NUMA, 0);
 
 	assert_int_equal(t->leaf_count, 2);
 	assert_int_equal(t->inner_count, 1);
@@ -76,14 +75,12 @@ TEST(numa)
 	assert_int_equal(ivl_place_index(&t->leaves[1]), 1);
 	assert_ptr_equal(ivl_topology_place(t, 3), &t->leaves[0]);
 	assert_ptr_equal(ivl_topology_place(t, 4), &t->leaves[1]);
-	ivl_topology_destroy(t);
 }
 
 /* Nodes inside packages, caches inside nodes; equal levels appear once. */
 TEST(hierarchy)
 {
-	struct ivl_topology *t = test_topology("package:2 node:2 l3:2 core:2 pu:1",
-					       IVL_PLACES_LLC, 0);
+	TEST_TOPOLOGY(t, "package:2 node:2 l3:2 core:2 pu:1", IVL_PLACES_LLC, 0);
 	const struct ivl_place *l = t->leaves;
 
 	assert_int_equal(t->leaf_count, 8);
@@ -109,20 +106,17 @@ TEST(hierarchy)
 	assert_int_equal(ivl_topology_distance(&l[0], &l[2]), 2);
 	assert_int_equal(ivl_topology_distance(&l[0], &l[4]), 3);
 	assert_int_equal(ivl_topology_distance(&l[7], &l[0]), 3);
-	ivl_topology_destroy(t);
 
 	/* A cache per node: one place, not one in the other. */
-	t = test_topology("package:2 node:2 l3:1 core:2 pu:1", IVL_PLACES_LLC, 0);
-	assert_int_equal(t->inner_count, 3);
-	assert_place(&t->leaves[3], "llc-3", 3, "package-1", 6, 2);
-	ivl_topology_destroy(t);
+	TEST_TOPOLOGY(equal, "package:2 node:2 l3:1 core:2 pu:1", IVL_PLACES_LLC, 0);
+	assert_int_equal(equal->inner_count, 3);
+	assert_place(&equal->leaves[3], "llc-3", 3, "package-1", 6, 2);
 }
 
 /* Nodes around packages: levels are ordered by size, not by kind. */
 TEST(order)
 {
-	struct ivl_topology *t = test_topology("node:2 package:2 l3:2 core:1 pu:1",
-					       IVL_PLACES_LLC, 0);
+	TEST_TOPOLOGY(t, "node:2 package:2 l3:2 core:1 pu:1", IVL_PLACES_LLC, 0);
 
 	assert_int_equal(t->inner_count, 7);
 	for (unsigned int i = 1; i < 7; i++)
@@ -130,27 +124,24 @@ TEST(order)
 	assert_place(&t->inner[1], "numa-0", 0, "machine", 0, 4);
 	assert_place(&t->inner[3], "package-0", 0, "numa-0", 0, 2);
 	assert_place(&t->leaves[7], "llc-7", 1, "package-3", 7, 1);
-	ivl_topology_destroy(t);
 }
 
 /* A machine without known caches, as some virtual machines are. */
 TEST(no_cache)
 {
-	struct ivl_topology *t = test_topology("package:2 core:2 pu:1", IVL_PLACES_LLC, 0);
+	TEST_TOPOLOGY(t, "package:2 core:2 pu:1", IVL_PLACES_LLC, 0);
 
 	assert_int_equal(t->leaf_count, 2);
 	assert_cpus(&t->leaves[1], "2 3");
-	ivl_topology_destroy(t);
 }
 
 /* The first hardware threads of all cores come before the second ones. */
 TEST(hardware_threads)
 {
-	struct ivl_topology *t = test_topology("package:2 core:2 pu:2", IVL_PLACES_PACKAGE, 0);
+	TEST_TOPOLOGY(t, "package:2 core:2 pu:2", IVL_PLACES_PACKAGE, 0);
 
 	assert_cpus(&t->leaves[0], "0 2 1 3");
 	assert_cpus(&t->leaves[1], "4 6 5 7");
-	ivl_topology_destroy(t);
 }
 
 static unsigned int workers_at(const struct ivl_topology *t, unsigned int leaf)
@@ -160,29 +151,25 @@ static unsigned int workers_at(const struct ivl_topology *t, unsigned int leaf)
 
 TEST(workers)
 {
-	struct ivl_topology *t = test_topology("node:2 core:4 pu:1", IVL_PLACES_NUMA, 24);
+	TEST_TOPOLOGY(many, "node:2 core:4 pu:1", IVL_PLACES_NUMA, 24);
+	TEST_TOPOLOGY(five, "node:4 core:2 pu:1", IVL_PLACES_NUMA, 5);
+	TEST_TOPOLOGY(three, "node:4 core:2 pu:1", IVL_PLACES_NUMA, 3);
+	TEST_TOPOLOGY(one, "node:4 core:2 pu:1", IVL_PLACES_NUMA, 1);
 
 	/* More workers than CPUs. */
-	assert_int_equal(t->workers, 24);
-	assert_int_equal(workers_at(t, 0), 12);
-	assert_int_equal(workers_at(t, 1), 12);
-	assert_ptr_equal(ivl_topology_place(t, 23), &t->leaves[1]);
-	ivl_topology_destroy(t);
+	assert_int_equal(many->workers, 24);
+	assert_int_equal(workers_at(many, 0), 12);
+	assert_int_equal(workers_at(many, 1), 12);
+	assert_ptr_equal(ivl_topology_place(many, 23), &many->leaves[1]);
 
-	t = test_topology("node:4 core:2 pu:1", IVL_PLACES_NUMA, 5);
-	assert_int_equal(workers_at(t, 0), 2);
-	assert_int_equal(workers_at(t, 3), 1);
-	ivl_topology_destroy(t);
+	assert_int_equal(workers_at(five, 0), 2);
+	assert_int_equal(workers_at(five, 3), 1);
 
 	/* No place is without a worker. */
-	t = test_topology("node:4 core:2 pu:1", IVL_PLACES_NUMA, 3);
-	assert_int_equal(t->leaf_count, 3);
-	assert_int_equal(t->inner[0].cpu_count, 6);
-	ivl_topology_destroy(t);
-	t = test_topology("node:4 core:2 pu:1", IVL_PLACES_NUMA, 1);
-	assert_int_equal(t->leaf_count, 1);
-	assert_place(&t->leaves[0], "numa-0", 0, NULL, 0, 1);
-	ivl_topology_destroy(t);
+	assert_int_equal(three->leaf_count, 3);
+	assert_int_equal(three->inner[0].cpu_count, 6);
+	assert_int_equal(one->leaf_count, 1);
+	assert_place(&one->leaves[0], "numa-0", 0, NULL, 0, 1);
 }
 
 static int given(const char *synthetic, const char *const *lists, unsigned int count,
@@ -197,14 +184,27 @@ static int given(const char *synthetic, const char *const *lists, unsigned int c
 	return ivl_topology_create(&config, t);
 }
 
+static struct ivl_topology *must_be_given(const char *synthetic, const char *const *lists,
+					  unsigned int count, unsigned int workers)
+{
+	struct ivl_topology *t;
+
+	assert_int_equal(given(synthetic, lists, count, workers, &t), 0);
+	return t;
+}
+
+#define GIVEN(name, ...) \
+	__attribute__((cleanup(test_topology_end))) struct ivl_topology *name = \
+		must_be_given(__VA_ARGS__)
+
 TEST(given)
 {
 	static const char *const lists[] = { "0-1", "4,5", "2-3" };
 	static const char *const crossing[] = { "0,4-5", "1-3" };
-	static const char *const unequal[] = { "0", "1-15" };
-	struct ivl_topology *t;
+	GIVEN(t, "package:2 l3:2 core:2 pu:1", lists, 3, 0);
+	GIVEN(across, "package:2 core:4 pu:1", crossing, 2, 0);
+	GIVEN(both, "node:2 core:2 pu:1", (const char *[]){ "0,2" }, 1, 0);
 
-	assert_int_equal(given("package:2 l3:2 core:2 pu:1", lists, 3, 0, &t), 0);
 	assert_int_equal(t->workers, 6);
 	assert_int_equal(t->inner_count, 2);
 	assert_place(&t->inner[0], "machine", 0, NULL, 0, 6);
@@ -217,29 +217,25 @@ TEST(given)
 	assert_int_equal(ivl_topology_distance(&t->leaves[0], &t->leaves[1]), 2);
 	/* From outside the package one step up includes both. */
 	assert_int_equal(ivl_topology_distance(&t->leaves[1], &t->leaves[0]), 1);
-	ivl_topology_destroy(t);
 
 	/* Across packages there is only the machine around them. */
-	assert_int_equal(given("package:2 core:4 pu:1", crossing, 2, 0, &t), 0);
-	assert_int_equal(t->inner_count, 1);
-	assert_cpus(&t->leaves[0], "0 4 5");
-	ivl_topology_destroy(t);
+	assert_int_equal(across->inner_count, 1);
+	assert_cpus(&across->leaves[0], "0 4 5");
+	assert_int_equal(ivl_place_node(&both->leaves[0]), -1);
+}
 
-	assert_int_equal(given("node:2 core:2 pu:1", (const char *[]){ "0,2" }, 1, 0, &t), 0);
-	assert_int_equal(ivl_place_node(&t->leaves[0]), -1);
-	ivl_topology_destroy(t);
+/* In proportion, but each has one. */
+TEST(given_unequal)
+{
+	static const char *const unequal[] = { "0", "1-15" };
+	static const unsigned int cases[][3] = { { 0, 1, 15 }, { 2, 1, 1 }, { 32, 2, 30 } };
 
-	/* In proportion, but each has one. */
-	assert_int_equal(given("core:16 pu:1", unequal, 2, 0, &t), 0);
-	assert_int_equal(workers_at(t, 0), 1);
-	assert_int_equal(workers_at(t, 1), 15);
-	ivl_topology_destroy(t);
-	assert_int_equal(given("core:16 pu:1", unequal, 2, 2, &t), 0);
-	assert_int_equal(workers_at(t, 0), 1);
-	ivl_topology_destroy(t);
-	assert_int_equal(given("core:16 pu:1", unequal, 2, 32, &t), 0);
-	assert_int_equal(workers_at(t, 0), 2);
-	ivl_topology_destroy(t);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		GIVEN(t, "core:16 pu:1", unequal, 2, cases[i][0]);
+
+		assert_int_equal(workers_at(t, 0), cases[i][1]);
+		assert_int_equal(workers_at(t, 1), cases[i][2]);
+	}
 }
 
 TEST(bad_lists)
@@ -323,11 +319,10 @@ TEST(bad_kind)
 /* Nothing is bound to the CPUs of another machine. */
 TEST(not_bound)
 {
-	struct ivl_topology *t = test_topology("core:4 pu:1", IVL_PLACES_ONE, 0);
+	TEST_TOPOLOGY(t, "core:4 pu:1", IVL_PLACES_ONE, 0);
 
 	for (unsigned int i = 0; i < t->workers; i++)
 		assert_int_equal(ivl_topology_cpu(t, i), -1);
-	ivl_topology_destroy(t);
 }
 
 /* Workers bound to their places' CPUs leave the remaining threads CPUs of their own. */
@@ -346,17 +341,15 @@ TEST(apart)
 		{ "numa:1 pu:4", IVL_PLACES_NUMA, 0, false },
 		{ "numa:2 pu:4", IVL_PLACES_ONE, 0, false },
 	};
-	struct ivl_topology *t;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		t = test_topology(cases[i].machine, cases[i].places, cases[i].workers);
-		assert_int_equal(t->apart, cases[i].apart);
-		ivl_topology_destroy(t);
+		TEST_TOPOLOGY(made, cases[i].machine, cases[i].places, cases[i].workers);
+
+		assert_int_equal(made->apart, cases[i].apart);
 	}
 	/* A single given place says where the workers run. */
-	assert_int_equal(given("numa:2 pu:4", (const char *[]){ "0-1" }, 1, 0, &t), 0);
+	GIVEN(t, "numa:2 pu:4", (const char *[]){ "0-1" }, 1, 0);
 	assert_true(t->apart);
-	ivl_topology_destroy(t);
 }
 
 /* On this machine: the thread's CPUs, and twice as many workers. */
@@ -393,25 +386,20 @@ TEST(this_machine)
 /* By default there are as many workers as the cgroup lets run at a time. */
 TEST(quota)
 {
-	struct ivl_topology *t;
-	unsigned int cpus;
+	TEST_TOPOLOGY(unlimited, NULL, IVL_PLACES_ONE, 0);
+	const unsigned int cpus = unlimited->workers;
 
-	t = test_topology(NULL, IVL_PLACES_ONE, 0);
-	cpus = t->workers;
-	ivl_topology_destroy(t);
 	for (quota = 1; quota <= cpus + 1; quota++) {
-		t = test_topology(NULL, IVL_PLACES_ONE, 0);
-		assert_int_equal(t->workers, quota < cpus ? quota : cpus);
-		ivl_topology_destroy(t);
-		t = test_topology(NULL, IVL_PLACES_ONE, cpus + 2);
-		assert_int_equal(t->workers, cpus + 2);
-		ivl_topology_destroy(t);
+		TEST_TOPOLOGY(by_default, NULL, IVL_PLACES_ONE, 0);
+		TEST_TOPOLOGY(asked_for, NULL, IVL_PLACES_ONE, cpus + 2);
+
+		assert_int_equal(by_default->workers, quota < cpus ? quota : cpus);
+		assert_int_equal(asked_for->workers, cpus + 2);
 	}
 	/* Not of another machine. */
 	quota = 1;
-	t = test_topology("core:8 pu:1", IVL_PLACES_ONE, 0);
-	assert_int_equal(t->workers, 8);
-	ivl_topology_destroy(t);
+	TEST_TOPOLOGY(other, "core:8 pu:1", IVL_PLACES_ONE, 0);
+	assert_int_equal(other->workers, 8);
 	quota = 0;
 }
 

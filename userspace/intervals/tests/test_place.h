@@ -27,4 +27,14 @@ static inline struct ivl_topology *test_topology(const char *synthetic, enum ivl
 	return topology;
 }
 
+static inline void test_topology_end(struct ivl_topology **topology)
+{
+	ivl_topology_destroy(*topology);
+}
+
+/* Such a topology, until the end of the block. */
+#define TEST_TOPOLOGY(name, ...) \
+	__attribute__((cleanup(test_topology_end))) struct ivl_topology *name = \
+		test_topology(__VA_ARGS__)
+
 #endif

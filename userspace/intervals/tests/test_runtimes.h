@@ -139,7 +139,7 @@ static inline int test_finish_body(ivl_interval *self, void *arg)
 	return ivl_finish(call->function, call->arg);
 }
 
-/* function(arg) inside the runtime: as it is, or in a finish, whose error test_try_finish() returns. */
+/* function(arg) inside the runtime: as it is, or in a finish. */
 static inline void test_call(ivl_runtime *runtime, ivl_function *function, void *arg)
 {
 	test_run(runtime, test_call_body, &(struct test_function){ function, arg });
@@ -173,7 +173,8 @@ static inline void test_on_all(void (*test)(ivl_runtime *runtime))
 				/* ivl_start() refuses it. */
 				if (config.tied && config.policy == IVL_WORK_FIRST)
 					continue;
-				print_message("# %s, %s, %u workers\n", ivl_queue_name(config.queue),
+				print_message("# %s, %s, %u workers\n",
+					      ivl_queue_name(config.queue),
 					      ivl_policy_name(config.policy), workers);
 				config.workers = workers;
 				config.queue_capacity = 2;

@@ -10,6 +10,15 @@
 #define MACHINE "package:2 l3:2 core:4 pu:1"	/* 16 CPUs, 4 of them share a cache */
 #define WORKERS 16
 
+static void end_chooser(struct ivl_chooser **chooser)
+{
+	ivl_chooser_destroy(*chooser);
+}
+
+/* chooser_of(), until the end of the block. */
+#define CHOOSER(name, ...) \
+	__attribute__((cleanup(end_chooser))) struct ivl_chooser *name = chooser_of(__VA_ARGS__)
+
 static struct ivl_chooser *chooser_of(const struct ivl_topology *t, enum ivl_victims victims,
 				      struct ivl_stealability *mask, unsigned int worker,
 				      uint64_t seed)
@@ -50,9 +59,9 @@ static bool is_in(const int *order, unsigned int count, int victim)
 
 TEST(random)
 {
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 0);
 	unsigned int at[WORKERS][WORKERS] = { { 0 } };	/* [position][victim] */
-	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 5, 1);
+	CHOOSER(chooser, t, IVL_VICTIMS_RANDOM, NULL, 5, 1);
 	const unsigned int rounds = 15000, mean = rounds / (WORKERS - 1);
 	int order[WORKERS];
 
@@ -67,17 +76,15 @@ TEST(random)
 		for (unsigned int victim = 0; victim < WORKERS; victim++)
 			if (victim != 5)
 				assert_in_range(at[i][victim], mean - 200, mean + 200);
-	ivl_chooser_destroy(chooser);
-	ivl_topology_destroy(t);
 }
 
 TEST(seed)
 {
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
-	struct ivl_chooser *a = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 3, 42);
-	struct ivl_chooser *b = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 3, 42);
-	struct ivl_chooser *other_seed = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 3, 43);
-	struct ivl_chooser *other_worker = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 4, 42);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 0);
+	CHOOSER(a, t, IVL_VICTIMS_RANDOM, NULL, 3, 42);
+	CHOOSER(b, t, IVL_VICTIMS_RANDOM, NULL, 3, 42);
+	CHOOSER(other_seed, t, IVL_VICTIMS_RANDOM, NULL, 3, 43);
+	CHOOSER(other_worker, t, IVL_VICTIMS_RANDOM, NULL, 4, 42);
 	int first[WORKERS], order[WORKERS];
 	unsigned int differs[2] = { 0 };
 
@@ -92,11 +99,6 @@ TEST(seed)
 	}
 	assert_true(differs[0] > 90);
 	assert_true(differs[1] > 90);
-	ivl_chooser_destroy(a);
-	ivl_chooser_destroy(b);
-	ivl_chooser_destroy(other_seed);
-	ivl_chooser_destroy(other_worker);
-	ivl_topology_destroy(t);
 }
 
 /* Of worker 5: its cache 4 to 7, its package 0 to 7. */
@@ -109,8 +111,8 @@ static unsigned int distance_from_5(int victim)
 
 TEST(domains)
 {
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
-	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_DOMAINS, NULL, 5, 1);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 0);
+	CHOOSER(chooser, t, IVL_VICTIMS_DOMAINS, NULL, 5, 1);
 	unsigned int first[WORKERS] = { 0 };
 	int order[WORKERS];
 
@@ -131,14 +133,12 @@ TEST(domains)
 			assert_in_range(first[victim], expected[distance] - 150,
 					expected[distance] + 150);
 	}
-	ivl_chooser_destroy(chooser);
-	ivl_topology_destroy(t);
 }
 
 TEST(own_place)
 {
 	static const enum ivl_victims policies[] = { IVL_VICTIMS_RANDOM, IVL_VICTIMS_DOMAINS };
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 0);
 	int order[WORKERS];
 
 	for (size_t i = 0; i < 2; i++) {
@@ -150,7 +150,6 @@ TEST(own_place)
 		assert_true(is_in(order, 3, 4) && is_in(order, 3, 6) && is_in(order, 3, 7));
 		ivl_chooser_destroy(chooser);
 	}
-	ivl_topology_destroy(t);
 }
 
 /* Go on to a victim and succeed with it. */
@@ -166,8 +165,8 @@ static void succeed_with(struct ivl_chooser *chooser, int wanted)
 
 TEST(favourite)
 {
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
-	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 5, 1);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 0);
+	CHOOSER(chooser, t, IVL_VICTIMS_RANDOM, NULL, 5, 1);
 	unsigned int again = 0;
 	int order[WORKERS];
 
@@ -182,20 +181,17 @@ TEST(favourite)
 		again += order[0] == wanted;
 	}
 	assert_in_range(again, 30, 110);
-	ivl_chooser_destroy(chooser);
 
 	/* With domains it is the first of its own domain. */
-	chooser = chooser_of(t, IVL_VICTIMS_DOMAINS, NULL, 5, 1);
+	CHOOSER(near_first, t, IVL_VICTIMS_DOMAINS, NULL, 5, 1);
 	for (unsigned int i = 0; i < 100; i++) {
-		succeed_with(chooser, 9);
-		assert_int_equal(round_of(chooser, order), WORKERS - 1);
+		succeed_with(near_first, 9);
+		assert_int_equal(round_of(near_first, order), WORKERS - 1);
 		assert_int_equal(order[7], 9);
-		succeed_with(chooser, 6);
-		round_of(chooser, order);
+		succeed_with(near_first, 6);
+		round_of(near_first, order);
 		assert_int_equal(order[0], 6);
 	}
-	ivl_chooser_destroy(chooser);
-	ivl_topology_destroy(t);
 }
 
 TEST(hysteresis)
@@ -220,9 +216,9 @@ TEST(hysteresis)
 
 TEST(threshold)
 {
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 0);
 	struct ivl_stealability *mask = ivl_stealability_create(WORKERS, 1, 3);
-	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_THRESHOLD, mask, 5, 1);
+	CHOOSER(chooser, t, IVL_VICTIMS_THRESHOLD, mask, 5, 1);
 	int order[WORKERS];
 
 	ivl_stealability_update(mask, 2, 3);
@@ -247,17 +243,15 @@ TEST(threshold)
 	ivl_stealability_update(mask, 12, 1);
 	assert_int_equal(round_of(chooser, order), 1);
 	assert_int_equal(order[0], 2);
-	ivl_chooser_destroy(chooser);
 	ivl_stealability_destroy(mask);
-	ivl_topology_destroy(t);
 }
 
 /* With both, as in the thesis' Algorithm 2: another node is tried only if it has plenty. */
 TEST(domains_with_mask)
 {
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 0);
 	struct ivl_stealability *mask = ivl_stealability_create(WORKERS, 1, 3);
-	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_DOMAINS_THRESHOLD, mask, 5, 1);
+	CHOOSER(chooser, t, IVL_VICTIMS_DOMAINS_THRESHOLD, mask, 5, 1);
 	int order[WORKERS];
 
 	ivl_stealability_update(mask, 14, 3);
@@ -268,24 +262,20 @@ TEST(domains_with_mask)
 		assert_int_equal(order[1], 14);
 	}
 	assert_int_equal(round_of(chooser, order), WORKERS - 1);
-	ivl_chooser_destroy(chooser);
 	ivl_stealability_destroy(mask);
-	ivl_topology_destroy(t);
 }
 
 TEST(alone)
 {
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 1);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 1);
 	int order[WORKERS];
 
 	for (int victims = 0; victims < IVL_VICTIM_POLICIES; victims++) {
-		struct ivl_chooser *chooser = chooser_of(t, victims, NULL, 0, 1);
+		CHOOSER(chooser, t, victims, NULL, 0, 1);
 
 		assert_int_equal(round_of(chooser, order), 0);
 		assert_int_equal(round_of(chooser, order), 0);
-		ivl_chooser_destroy(chooser);
 	}
-	ivl_topology_destroy(t);
 }
 
 /* Trifling steals make it pause, twice as long each time, until a steal is worth it. */
@@ -327,7 +317,7 @@ TEST(hesitation)
 TEST(no_memory)
 {
 	const struct ivl_config config = { .victims = IVL_VICTIMS_RANDOM };
-	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	TEST_TOPOLOGY(t, MACHINE, IVL_PLACES_LLC, 0);
 
 	test_allocations_left = 0;
 	assert_null(ivl_chooser_create(&config, t, NULL, ivl_topology_place(t, 0), 0));
@@ -335,7 +325,6 @@ TEST(no_memory)
 	test_allocations_left = -1;
 	ivl_chooser_destroy(NULL);
 	ivl_stealability_destroy(NULL);
-	ivl_topology_destroy(t);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -16,32 +16,24 @@
 		} \
 	} while (0)
 
-/* The statement throws a T with this value. */
-#define CHECK_THROWS(T, value, statement) \
+/* The statement throws a T, as `caught`, for which the condition holds. */
+#define CHECK_CAUGHT(T, condition, statement) \
 	do { \
 		bool thrown = false; \
 		\
 		try { \
 			statement; \
 		} catch (const T &caught) { \
-			thrown = caught == (value); \
+			thrown = condition; \
 		} \
 		CHECK(thrown && #statement); \
 	} while (0)
 
-/* The statement throws an ivl::error of this number, with these words. */
-#define CHECK_ERROR(number, words, statement) \
-	do { \
-		bool thrown = false; \
-		\
-		try { \
-			statement; \
-		} catch (const ivl::error &error) { \
-			thrown = error.code().value() == (number) && \
-				 std::strstr(error.what(), words); \
-		} \
-		CHECK(thrown && #statement); \
-	} while (0)
+/* The statement throws a T with this value; or an ivl::error of this number, with these words. */
+#define CHECK_THROWS(T, value, ...) CHECK_CAUGHT(T, caught == (value), __VA_ARGS__)
+#define CHECK_ERROR(number, words, ...) \
+	CHECK_CAUGHT(ivl::error, caught.code().value() == (number) && \
+		     std::strstr(caught.what(), words), __VA_ARGS__)
 
 inline long fib(int n)
 {

@@ -287,12 +287,7 @@ void test_commutative(ivl::runtime &runtime, std::size_t size)
 		CHECK_THROWS(int, 4, reducer.read([](numbers, const numbers &) -> numbers {
 			throw 4;
 		}));
-	try {
-		reducer.view();
-		CHECK(false);
-	} catch (const ivl::error &error) {
-		CHECK(error.code().value() == EINVAL);
-	}
+	CHECK_ERROR(EINVAL, "", reducer.view());
 }
 
 /* A type with its own operator new. */

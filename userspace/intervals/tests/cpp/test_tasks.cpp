@@ -506,37 +506,19 @@ void test_task_local(ivl::runtime &runtime)
 	CHECK(runtime.run([] { return keep(6); }) == 6);
 	CHECK(counted::there == before);
 	CHECK(runtime.run([] { return zero.get() == 0 && zero.find(); }));
-	try {
-		kept.get();
-		CHECK(false);
-	} catch (const ivl::error &error) {
-		CHECK(error.code().value() == EINVAL);
-	}
+	CHECK_ERROR(EINVAL, "", kept.get());
 }
 
 void test_errors()
 {
-	bool refused = false;
+	ivl::config config;
 
-	try {
-		ivl::config config;
-
-		config.stack_bytes = 1;
-		ivl::runtime runtime(config);
-	} catch (const ivl::error &error) {
-		refused = error.code() == std::errc::invalid_argument &&
-			  std::strstr(error.what(), "stack_bytes is 1");
-	}
-	CHECK(refused);
+	config.stack_bytes = 1;
+	CHECK_CAUGHT(ivl::error, caught.code() == std::errc::invalid_argument &&
+		     std::strstr(caught.what(), "stack_bytes is 1"), ivl::runtime runtime(config));
 	setenv("INTERVALS_QUEUE", "none", 1);
-	refused = false;
-	try {
-		ivl::runtime runtime;
-	} catch (const ivl::error &error) {
-		refused = std::strstr(error.what(), "INTERVALS_QUEUE=none");
-	}
+	CHECK_ERROR(EINVAL, "INTERVALS_QUEUE=none", ivl::runtime runtime);
 	unsetenv("INTERVALS_QUEUE");
-	CHECK(refused);
 }
 
 } // namespace
@@ -549,12 +531,7 @@ void test_nothing()
 
 	CHECK(!none.valid() && !none.ready());
 	none.wait();
-	try {
-		none.get();
-		CHECK(false);
-	} catch (const ivl::error &error) {
-		CHECK(error.code().value() == EINVAL);
-	}
+	CHECK_ERROR(EINVAL, "", none.get());
 	one = std::move(two);
 	CHECK(one.get() && !two.get());
 	CHECK_ERROR(EINVAL, "moved", two.run([] {}));

@@ -40,8 +40,10 @@ static void check_no_order(ivl_point *one, ivl_point *other)
 
 TEST_INSIDE(knows_what_happens_before)
 {
-	ivl_interval *a = make(self, "a", test_nothing, NULL), *a1 = make(a, "a1", test_nothing, NULL);
-	ivl_interval *b = make(self, "b", test_nothing, NULL), *b1 = make(b, "b1", test_nothing, NULL);
+	ivl_interval *a = make(self, "a", test_nothing, NULL);
+	ivl_interval *a1 = make(a, "a1", test_nothing, NULL);
+	ivl_interval *b = make(self, "b", test_nothing, NULL);
+	ivl_interval *b1 = make(b, "b1", test_nothing, NULL);
 	ivl_interval *c = make(self, "c", test_nothing, NULL);
 	ivl_interval *const all[] = { a, a1, b, b1, c };
 
