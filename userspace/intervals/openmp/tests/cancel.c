@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Cancellation, which OMP_CANCELLATION allows. */
 #include <malloc.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <unistd.h>
 
+#include "../../tests/test.h"
 #include "check.h"
 
 void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes,
 	       long alignment, bool condition, unsigned int flags, void **depend, int priority,
 	       void *detach);
 
-static void regions(void)
+TEST(regions)
 {
 	atomic_int passed = 0;
 
@@ -30,7 +27,7 @@ static void regions(void)
 }
 
 /* A thread that waits in a barrier leaves it when its region is cancelled. */
-static void barriers(void)
+TEST(barriers)
 {
 	atomic_int came = 0;
 
@@ -58,7 +55,7 @@ static size_t allocated(void)
 }
 
 /* What one thread of a region has come to and the other has not is given back. */
-static void memory(void)
+TEST(memory)
 {
 	size_t before = 0;
 
@@ -79,7 +76,7 @@ static void memory(void)
 	CHECK(allocated() < before + 100000);
 }
 
-static void loops(void)
+TEST(loops)
 {
 	atomic_int ran = 0;
 
@@ -95,7 +92,7 @@ static void loops(void)
 	CHECK(atomic_load(&ran) > 0 && atomic_load(&ran) < 1000000);
 }
 
-static void groups(void)
+TEST(groups)
 {
 	atomic_int ran = 0;
 
@@ -121,7 +118,7 @@ static void groups(void)
 }
 
 /* Outside of all regions, where tasks run at once. */
-static void group_outside(void)
+TEST(group_outside)
 {
 	int begun = 0, ran = 0;
 
@@ -145,7 +142,7 @@ static void group_outside(void)
 }
 
 /* One thread cancels a loop while the other is in the one before. */
-static void one_before(void)
+TEST(one_before)
 {
 	atomic_int ran = 0, cancels = 0;
 
@@ -157,8 +154,7 @@ static void one_before(void)
 			atomic_fetch_add(&ran, 1);
 			if (i)
 				continue;
-			while (!atomic_load(&cancels))
-				sched_yield();
+			test_yield_until(atomic_load(&cancels));
 			usleep(20000);
 		}
 #pragma omp for
@@ -174,7 +170,7 @@ static void one_before(void)
  * After a cancellation a detached task that has not begun is not waited for, whether its event is
  * fulfilled before, afterwards or, by its body, never.
  */
-static void detached(void)
+TEST(detached)
 {
 	for (int i = 0; i < 3; i++) {
 		omp_event_handle_t event, none;
@@ -210,7 +206,7 @@ static void detached(void)
 	}
 }
 
-static void detached_in_region(void)
+TEST(detached_in_region)
 {
 	atomic_int cancels = 0;
 	int chain = 0;
@@ -228,8 +224,7 @@ static void detached_in_region(void)
 		atomic_store(&cancels, 1);
 #pragma omp cancel parallel
 	} else {
-		while (!atomic_load(&cancels))
-			sched_yield();
+		test_yield_until(atomic_load(&cancels));
 		usleep(20000);
 		omp_fulfill_event(begins);
 	}
@@ -249,7 +244,7 @@ static void use_and_destroy(void *data)
 }
 
 /* As of C++: a task destroys the copies that it was given, so it must run. */
-static void constructed(void)
+TEST(constructed)
 {
 #pragma omp parallel num_threads(1)
 #pragma omp taskgroup
@@ -267,17 +262,4 @@ static void constructed(void)
 	CHECK(!objects);
 }
 
-int main(void)
-{
-	regions();
-	barriers();
-	memory();
-	loops();
-	groups();
-	group_outside();
-	one_before();
-	constructed();
-	detached();
-	detached_in_region();
-	return 0;
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Target regions and teams on the host; allocators. */
-#include <stdint.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "../../tests/test.h"
 #include "check.h"
 
-static void target(void)
+TEST(target)
 {
 	int array[100], sum = 0, private = 5, block[4] = { 1, 2, 3, 4 };
 
@@ -30,7 +29,7 @@ static void target(void)
 }
 
 /* Their creator continues, and fulfils the event they wait for. */
-static void later(void)
+TEST(later)
 {
 #pragma omp parallel
 #pragma omp single
@@ -59,7 +58,7 @@ static void later(void)
 }
 
 /* A task that has not begun, and one that is not made; their arguments are freed. */
-static void cancelled(void)
+TEST(cancelled)
 {
 	int ran = 0, private = 1;
 
@@ -92,7 +91,7 @@ static void cancelled(void)
 }
 
 /* The child has threads of its own, which ThreadSanitizer does not allow. */
-static void forked(void)
+TEST(forked)
 {
 #ifndef __SANITIZE_THREAD__
 #pragma omp parallel num_threads(2)
@@ -128,7 +127,7 @@ static void limited(void)
 	CHECK(size == 2);
 }
 
-static void limits(void)
+TEST(limits)
 {
 #pragma omp teams num_teams(1) thread_limit(2)
 #pragma omp parallel num_threads(2)
@@ -136,7 +135,7 @@ static void limits(void)
 	limited();
 }
 
-static void teams(void)
+TEST(teams)
 {
 	int seen = 0;
 
@@ -148,7 +147,7 @@ static void teams(void)
 	CHECK(seen == 7);
 }
 
-static void allocators(void)
+TEST(allocators)
 {
 	const omp_alloctrait_t traits[] = { { omp_atk_alignment, 256 },
 					    { omp_atk_pool_size, 1000 },
@@ -182,7 +181,7 @@ static void expect_nothing(void *data)
 }
 
 /* gfortran asks so for an optional argument that is absent: firstprivate, without an address. */
-static void absent(void)
+TEST(absent)
 {
 	int there = 7;
 	void *addresses[] = { NULL, &there };
@@ -193,15 +192,4 @@ static void absent(void)
 	CHECK(there == 7);
 }
 
-int main(void)
-{
-	target();
-	later();
-	cancelled();
-	forked();
-	limits();
-	absent();
-	teams();
-	allocators();
-	return 0;
-}
+TEST_MAIN(NULL, NULL)

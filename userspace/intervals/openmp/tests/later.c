@@ -3,11 +3,9 @@
  * What programs of other compilers than GCC 12 ask for, by name and version: later ones, and those
  * before GCC 4.4.
  */
-#include <errno.h>
 #include <limits.h>
-#include <stdatomic.h>
-#include <stdint.h>
 
+#include "../../tests/test.h"
 #include "check.h"
 
 static void *named(const char *name, const char *version)
@@ -20,7 +18,7 @@ static void *named(const char *name, const char *version)
 	return found;
 }
 
-static void is_explicit(void)
+TEST(is_explicit)
 {
 	int (*const in_explicit_task)(void) = named("omp_in_explicit_task", "OMP_5.2");
 	atomic_int tasks = 0;
@@ -62,7 +60,7 @@ static void is_explicit(void)
 }
 
 /* An empty task between writers and readers, which its creator does not wait for. */
-static void waits_no_longer(void)
+TEST(waits_no_longer)
 {
 	void (*const wait_nowait)(void **depend) =
 		named("GOMP_taskwait_depend_nowait", "GOMP_5.1.1");
@@ -90,7 +88,7 @@ static void waits_no_longer(void)
 	}
 }
 
-static void memory(void)
+TEST(memory)
 {
 	void *(*const mapped)(const void *, int) = named("omp_get_mapped_ptr", "OMP_5.1.1");
 	int (*const accessible)(const void *, size_t, int) =
@@ -112,10 +110,10 @@ static void memory(void)
 	omp_set_default_device(0);
 	CHECK(!mapped(NULL, 0) && !accessible(NULL, 1, 0) && !accessible(text, 0, 0));
 	CHECK(set(text, 'x', 3, omp_get_initial_device()) == text && !strcmp(text, "xxxdef"));
-	CHECK(map_function((void *)memory) == (void *)memory);
+	CHECK(map_function((void *)named) == (void *)named);
 }
 
-static void copies_later(void)
+TEST(copies_later)
 {
 	int (*const copy)(void *, const void *, size_t, size_t, size_t, int, int, int,
 			  omp_depend_t *) = named("omp_target_memcpy_async", "OMP_5.1.1");
@@ -163,7 +161,7 @@ static void copies_later(void)
 	}
 }
 
-static void names(void)
+TEST(names)
 {
 	const char *(*const uid)(int) = named("omp_get_uid_from_device", "GOMP_6.0");
 	int (*const device)(const char *) = named("omp_get_device_from_uid", "GOMP_6.0");
@@ -174,7 +172,7 @@ static void names(void)
 }
 
 /* The host has no object, and that says so. */
-static void interop(void)
+TEST(interop)
 {
 	void (*const begin)(int, int, uintptr_t **, const void *, const void *, int, uintptr_t **,
 			    int, uintptr_t **, unsigned int, void **) =
@@ -209,7 +207,7 @@ static void interop(void)
 	CHECK(strstr(meaning(object, -1), "omp_interop_none"));
 }
 
-static void allocated(void)
+TEST(allocated)
 {
 	void (*const add)(void *) = named("GOMP_add_alloc", "GOMP_5.1.2");
 	_Bool (*const is)(void *) = named("GOMP_is_alloc", "GOMP_5.1.2");
@@ -231,7 +229,7 @@ static void allocated(void)
 }
 
 /* The locks of OpenMP 2.5; a nested one is a thread's, in whatever task. */
-static void old_locks(void)
+TEST(old_locks)
 {
 	void (*const init)(int *) = named("omp_init_lock", "OMP_1.0");
 	void (*const set)(int *) = named("omp_set_lock", "OMP_1.0");
@@ -282,7 +280,7 @@ static void old_locks(void)
 }
 
 /* What gfortran calls; text comes back as an address and a length. */
-static void fortran(void)
+TEST(fortran)
 {
 	static const char *const locks[] = {
 		"omp_init_lock", "omp_set_lock", "omp_unset_lock", "omp_test_lock",
@@ -334,16 +332,4 @@ static void fortran(void)
 	}
 }
 
-int main(void)
-{
-	is_explicit();
-	waits_no_longer();
-	memory();
-	copies_later();
-	names();
-	interop();
-	allocated();
-	old_locks();
-	fortran();
-	return 0;
-}
+TEST_MAIN(NULL, NULL)

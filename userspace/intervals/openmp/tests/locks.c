@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Critical sections and locks: by threads, and by tasks that wait while they hold one. */
+#include "../../tests/test.h"
 #include "check.h"
-
-#include <pthread.h>
-#include <sched.h>
-#include <unistd.h>
 
 enum { ROUNDS = 500 };
 
@@ -18,7 +15,7 @@ static void add(volatile long *sum)
 	*sum = before + 1;
 }
 
-static void excluded(void)
+TEST(excluded)
 {
 	long plain = 0, named = 0, locked = 0, nested = 0;
 	omp_nest_lock_t nest;
@@ -52,7 +49,7 @@ static void excluded(void)
 }
 
 /* A task that holds the lock waits for its children while its siblings wait for the lock. */
-static void held_over_waits(void)
+TEST(held_over_waits)
 {
 	omp_lock_t lock;
 	int count = 0;
@@ -79,14 +76,10 @@ static void held_over_waits(void)
 /* The program's own atomics, which take no lock of the library. */
 #define LOAD(flag) __atomic_load_n(&(flag), __ATOMIC_ACQUIRE)
 #define STORE(flag, value) __atomic_store_n(&(flag), value, __ATOMIC_RELEASE)
-#define AWAIT(flag) \
-	do { \
-		while (!LOAD(flag)) \
-			sched_yield(); \
-	} while (0)
+#define AWAIT(flag) test_yield_until(LOAD(flag))
 
 /* A lock's only waiter gets it. */
-static void handed_over(void)
+TEST(handed_over)
 {
 	int taken = 0, waits = 0, got = 0;
 	omp_lock_t lock;
@@ -111,7 +104,7 @@ static void handed_over(void)
 }
 
 /* No task begins in a thread that waits for a critical section: it would block there. */
-static void beside_another_lock(void)
+TEST(beside_another_lock)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	int inside = 0, waits = 0, count = 0;
@@ -145,7 +138,7 @@ static void beside_another_lock(void)
  * Nor does one begin in the thread of a task that holds a lock and waits. The task continues when
  * its children have ended, although the other threads do something else until then.
  */
-static void beside_a_spinner(void)
+TEST(beside_a_spinner)
 {
 	int begun = 0, wanted = 0, done = 0, count = 0;
 	omp_lock_t lock;
@@ -186,7 +179,7 @@ static void beside_a_spinner(void)
 }
 
 /* Nor does that thread's implicit task continue, which may take the other lock, too. */
-static void above_another_lock(void)
+TEST(above_another_lock)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	int begun = 0, waits = 0, count = 0, child = 0;
@@ -221,8 +214,7 @@ static void above_another_lock(void)
 			usleep(20000);
 			omp_unset_lock(&lock);
 		}
-		while (LOAD(begun) < 2)
-			sched_yield();
+		test_yield_until(LOAD(begun) >= 2);
 #pragma omp taskwait depend(in : child)
 		pthread_mutex_lock(&mutex);
 		count += child;
@@ -233,7 +225,7 @@ static void above_another_lock(void)
 }
 
 /* New tasks do not wake threads that wait for a lock: awake threads begin them. */
-static void beside_sleepers(void)
+TEST(beside_sleepers)
 {
 	omp_lock_t lock;
 	int begun = 0, count = 0;
@@ -253,8 +245,7 @@ static void beside_sleepers(void)
 				omp_unset_lock(&lock);
 			}
 		}
-		while (LOAD(begun) < 5)
-			sched_yield();
+		test_yield_until(LOAD(begun) >= 5);
 		for (int i = 0; i < 5; i++) {
 			int here = 0;
 
@@ -275,17 +266,13 @@ struct held {
 };
 
 /* Until the lock has a waiter: then its first four bytes are 2 (lock.c). */
-static void *hold_for_a_while(void *arg)
+THREAD(hold_for_a_while, struct held *held)
 {
-	struct held *held = arg;
-
 	omp_set_lock(&held->lock);
 	STORE(held->taken, 1);
-	while (__atomic_load_n((int *)&held->lock, __ATOMIC_RELAXED) != 2)
-		sched_yield();
+	test_yield_until(__atomic_load_n((int *)&held->lock, __ATOMIC_RELAXED) == 2);
 	usleep(20000);
 	omp_unset_lock(&held->lock);
-	return NULL;
 }
 
 /*
@@ -293,7 +280,7 @@ static void *hold_for_a_while(void *arg)
  * thread that waits for the first. All wait, so the first continues while the other waits. When it
  * has ended, its thread again begins no task.
  */
-static void when_all_wait(void)
+TEST(when_all_wait)
 {
 	int begun = 0, wanted = 0, first = 0, count = 0, more = 0, checked = 0;
 	struct held held = { .taken = 0 };
@@ -322,14 +309,12 @@ static void when_all_wait(void)
 #pragma omp task shared(begun, wanted, more, checked)
 			{
 				STORE(begun, 2);
-				while (LOAD(wanted) < 2)
-					sched_yield();
+				test_yield_until(LOAD(wanted) >= 2);
 				usleep(20000);
 				CHECK(!LOAD(more));
 				STORE(checked, 1);
 			}
-			while (LOAD(begun) < 2)
-				sched_yield();
+			test_yield_until(LOAD(begun) >= 2);
 #pragma omp task shared(more)
 			STORE(more, 1);
 			omp_set_lock(&held.lock);
@@ -356,15 +341,14 @@ static void when_all_wait(void)
 	omp_destroy_lock(&held.lock);
 }
 
-static void *fulfil_later(void *event)
+THREAD(fulfil_later, omp_event_handle_t *event)
 {
 	usleep(20000);
-	omp_fulfill_event(*(omp_event_handle_t *)event);
-	return NULL;
+	omp_fulfill_event(*event);
 }
 
 /* All wait, and the one with a lock for what another thread tells. */
-static void for_an_event(void)
+TEST(for_an_event)
 {
 	omp_lock_t lock;
 
@@ -391,16 +375,4 @@ static void for_an_event(void)
 	omp_destroy_lock(&lock);
 }
 
-int main(void)
-{
-	excluded();
-	held_over_waits();
-	handed_over();
-	beside_another_lock();
-	above_another_lock();
-	beside_sleepers();
-	beside_a_spinner();
-	when_all_wait();
-	for_an_event();
-	return 0;
-}
+TEST_MAIN(NULL, NULL)

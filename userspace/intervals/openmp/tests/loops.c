@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Loops of all schedules, up and down, to the ends of their types; ordered, doacross, sections. */
 #include <limits.h>
-#include <stdbool.h>
 
+#include "../../tests/test.h"
 #include "check.h"
 
 #define COUNT 1000
@@ -25,7 +25,7 @@ static void all_once(const char *what)
 		all_once(name); \
 	} while (0)
 
-static void schedules(void)
+TEST(schedules)
 {
 	EACH("omp parallel for schedule(static)", "static");
 	EACH("omp parallel for schedule(static, 7)", "static, 7");
@@ -52,7 +52,7 @@ static void schedules(void)
 	all_once("nowait");
 }
 
-static void ends(void)
+TEST(ends)
 {
 	int count = 0;
 
@@ -72,7 +72,7 @@ static void ends(void)
 	CHECK(count == 13);
 }
 
-static void ordered(void)
+TEST(ordered)
 {
 	int at = 0;
 
@@ -118,7 +118,7 @@ static void delay(int rounds)
 		CHECK(grid[29][19] == 29 + 19 - 1); \
 	} while (0)
 
-static void doacross(void)
+TEST(doacross)
 {
 	WAVE("omp parallel for ordered(2) schedule(dynamic)");
 	WAVE("omp parallel for ordered(2) schedule(dynamic, 4)");
@@ -141,7 +141,7 @@ void GOMP_doacross_wait(long first, ...);
  * More iterations than memory has bytes for, of which each chunk's first waits for the one before
  * it: as the compiler has it, but for the iterations between.
  */
-static void doacross_long(void)
+TEST(doacross_long)
 {
 	enum { CHUNKS = 1000 };
 	long counts[1] = { 1L << 40 }, last = 0;
@@ -183,7 +183,7 @@ static void doacross_long(void)
 	CHECK(last == counts[0]);
 }
 
-static void sections(void)
+TEST(sections)
 {
 	int ran = 0;
 
@@ -206,13 +206,4 @@ static void sections(void)
 	}
 }
 
-int main(void)
-{
-	schedules();
-	ends();
-	ordered();
-	doacross();
-	doacross_long();
-	sections();
-	return 0;
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Regions: their threads, nested, serialized; threadprivate; barriers. */
 #include <dirent.h>
-#include <pthread.h>
-#include <sched.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "../../tests/test.h"
 #include "check.h"
 
 #define MOST 64
@@ -13,7 +11,7 @@
 static int private_value;
 #pragma omp threadprivate(private_value)
 
-static void numbers(void)
+TEST(numbers)
 {
 	int seen[MOST] = { 0 }, size = 0;
 
@@ -34,7 +32,7 @@ static void numbers(void)
 }
 
 /* The caller is thread 0, and each number has the same thread in every region. */
-static void threads(void)
+TEST(threads)
 {
 	pthread_t first[MOST], caller = pthread_self();
 	int kept = 0, size = omp_get_max_threads();
@@ -53,7 +51,7 @@ static void threads(void)
 	CHECK(kept == 100 * size);
 }
 
-static void nested(void)
+TEST(nested)
 {
 	int inner[3][2] = { { 0 } }, levels = 0;
 
@@ -82,7 +80,7 @@ static void nested(void)
 	}
 }
 
-static void barriers(void)
+TEST(barriers)
 {
 	enum { ROUNDS = 50 };
 	static int at[MOST];
@@ -110,7 +108,7 @@ static void *begin_own(void *arg)
 }
 
 /* Threads of the program have regions of their own, at the same time. */
-static void two_callers(void)
+TEST(two_callers)
 {
 	pthread_t other[2];
 	int sums[2] = { 0 };
@@ -141,7 +139,7 @@ static long pages(void)
 }
 
 /* Threads that come and go leave nothing behind. */
-static void many_callers(void)
+TEST(many_callers)
 {
 	long before = 0;
 
@@ -157,7 +155,7 @@ static void many_callers(void)
 }
 
 /* The child has regions, too: with threads of its own, which ThreadSanitizer does not allow. */
-static void forked(void)
+TEST(forked)
 {
 #ifndef __SANITIZE_THREAD__
 	int sum = 0, status;
@@ -180,7 +178,7 @@ static void forked(void)
 }
 
 /* The program may change on which CPUs it runs. */
-static void processors(void)
+TEST(processors)
 {
 	cpu_set_t before, one;
 
@@ -222,7 +220,7 @@ static void *nest(void *arg)
 }
 
 /* Threads of nested regions are used again, and end with the thread that began the outermost. */
-static void nested_threads(void)
+TEST(nested_threads)
 {
 	int before = count_threads();
 	pthread_t thread;
@@ -234,16 +232,4 @@ static void nested_threads(void)
 		usleep(1000);
 }
 
-int main(void)
-{
-	processors();
-	numbers();
-	threads();
-	nested();
-	barriers();
-	two_callers();
-	many_callers();
-	nested_threads();
-	forked();
-	return 0;
-}
+TEST_MAIN(NULL, NULL)

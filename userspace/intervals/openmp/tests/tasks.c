@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tasks: recursion, waiting, tied threads, dependences, detached tasks. */
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "../../tests/test.h"
 #include "check.h"
 
 static long fib(int n)
@@ -34,7 +29,7 @@ static void leave_behind(int depth, atomic_int *ran)
 	}
 }
 
-static void recursion(void)
+TEST(recursion)
 {
 	atomic_int ran = 0;
 	long result = 0;
@@ -53,7 +48,7 @@ static void recursion(void)
 }
 
 /* A taskgroup is for all descendants. */
-static void waiting(void)
+TEST(waiting)
 {
 	atomic_int ran = 0;
 
@@ -96,7 +91,14 @@ static void stay(int depth)
 	CHECK(pthread_equal(thread, pthread_self()) && number == omp_get_thread_num());
 }
 
-static void data(void)
+TEST(stays)
+{
+#pragma omp parallel
+#pragma omp single
+	stay(7);
+}
+
+TEST(data)
 {
 	int sum = 0;
 
@@ -125,7 +127,7 @@ static void data(void)
 	}
 }
 
-static void dependences(void)
+TEST(dependences)
 {
 	enum { STEPS = 300 };
 	int chain = 0, left = 0, right = 0, joined = 0, readers = 0;
@@ -188,7 +190,7 @@ static double depend_on_many(int count)
 }
 
 /* 16 times as many take less than 16 squared times as long. */
-static void many_dependences(void)
+TEST(many_dependences)
 {
 	const double few = depend_on_many(2000);
 
@@ -196,7 +198,7 @@ static void many_dependences(void)
 }
 
 /* A thread that makes tasks faster than they end must not queue all of them. */
-static void bounded(void)
+TEST(bounded)
 {
 	const int most = 64 * omp_get_max_threads() + 1;
 	atomic_int ended = 0, begun = 0;
@@ -225,7 +227,7 @@ static void bounded(void)
 }
 
 /* A creator does not wait for tasks that wait for it: for an event, or a lock. */
-static void unbounded(void)
+TEST(unbounded)
 {
 	const int count = 64 * omp_get_max_threads() + 100;
 	atomic_int after = 0, locked = 0;
@@ -293,7 +295,7 @@ static void fulfilled_by_creator(void)
 	CHECK(after);
 }
 
-static void detached(void)
+TEST(detached)
 {
 #pragma omp parallel
 #pragma omp single
@@ -311,7 +313,7 @@ static void *fulfil(void *event)
 }
 
 /* In a nested region of one thread tasks run at once until one is detached. */
-static void detached_alone(void)
+TEST(detached_alone)
 {
 #pragma omp parallel num_threads(2)
 #pragma omp single
@@ -367,7 +369,7 @@ static void detached_alone(void)
 }
 
 /* The compiler also copies the data of a task if (0), with the event in it. */
-static void detached_copied(void)
+TEST(detached_copied)
 {
 	int count = omp_get_max_threads() + 1;
 
@@ -387,7 +389,7 @@ static void detached_copied(void)
 }
 
 /* A task has its parent's control variables of the time of its creation. */
-static void control_variables(void)
+TEST(control_variables)
 {
 	int inside = 0, after = 0;
 
@@ -412,7 +414,7 @@ static void control_variables(void)
  * A task waits for a lock inside a region of its own. The lock's owner waits for a task that runs
  * in the waiter's thread meanwhile. The waiter then continues with its own state.
  */
-static void waits_inside(void)
+TEST(waits_inside)
 {
 	atomic_int held = 0, ran = 0;
 	omp_event_handle_t event;
@@ -428,8 +430,7 @@ static void waits_inside(void)
 #pragma omp taskwait
 		omp_unset_lock(&lock);
 	} else {
-		while (!atomic_load(&held))
-			sched_yield();
+		test_yield_until(atomic_load(&held));
 		/* Begun after the next. */
 #pragma omp task
 		{
@@ -456,7 +457,7 @@ static void waits_inside(void)
  * The threads of the previous region are released one by one, thread 0 first: it makes tasks in the
  * next region while threads still wait that are not in it or have not begun it.
  */
-static void regions_apart(void)
+TEST(regions_apart)
 {
 	enum { MOST = 16, TASKS = 20 };
 
@@ -535,7 +536,7 @@ static int queued_of_many(void)
 }
 
 /* Tasks are queued for thieves; few, where few are stolen, as in a recursion. */
-static void queues(void)
+TEST(queues)
 {
 	enum { DEPTH = 12, ALL = (2 << DEPTH) - 1 };
 	atomic_int held = 0, goes = 0, queued = 0, stolen = 0;
@@ -547,8 +548,7 @@ static void queues(void)
 	if (omp_get_thread_num() == 0) {
 		/* It holds thread 1, which would steal. */
 		create((struct watched){ .queued = &queued, .wait = &goes, .ran = &held });
-		while (!atomic_load(&queued))
-			sched_yield();
+		test_yield_until(atomic_load(&queued));
 		CHECK(queued_of_many() == 24);
 		atomic_store(&queued, 0);
 #pragma omp taskgroup
@@ -564,8 +564,7 @@ static void queues(void)
 		atomic_store(&goes, 0);
 		atomic_store(&queued, 0);
 		create((struct watched){ .queued = &queued, .wait = &goes });
-		while (!atomic_load(&queued))
-			sched_yield();
+		test_yield_until(atomic_load(&queued));
 		CHECK(queued_of_many() == 24);
 		atomic_store(&goes, 1);
 	}
@@ -599,7 +598,7 @@ static void run_outlived(void *data)
 }
 
 /* A task that runs at once, in its creator's frame, is moved before it may be outlived. */
-static void outlived(void)
+TEST(outlived)
 {
 	omp_init_nest_lock(&nest);
 #pragma omp parallel num_threads(1)
@@ -619,7 +618,7 @@ static void outlived(void)
 }
 
 /* A task of high priority begins next, also from a taskloop and with dependences. */
-static void priorities(void)
+TEST(priorities)
 {
 	enum { NORMAL = 2, HIGH = 5 };
 	atomic_int ran = 0;
@@ -647,7 +646,7 @@ static void priorities(void)
 	CHECK(atomic_load(&ran) == NORMAL + HIGH);
 }
 
-static void loops(void)
+TEST(loops)
 {
 	static int hits[1000];
 	int sum = 0;
@@ -665,7 +664,7 @@ static void loops(void)
 	CHECK(sum == 1000);
 }
 
-static void reductions(void)
+TEST(reductions)
 {
 	int sum = 0, all = 0;
 
@@ -711,7 +710,7 @@ static void visit(int rest)
 }
 
 /* No stack is as deep as that. */
-static void long_chains(void)
+TEST(long_chains)
 {
 #pragma omp parallel
 #pragma omp single
@@ -726,7 +725,7 @@ static void take(int *taken)
 }
 
 /* Tasks made under a lock that they take do not run before the lock is released. */
-static void made_under_a_lock(void)
+TEST(made_under_a_lock)
 {
 	omp_nest_lock_t nested;
 	omp_lock_t lock;
@@ -763,30 +762,4 @@ static void made_under_a_lock(void)
 	omp_destroy_nest_lock(&nested);
 }
 
-int main(void)
-{
-	recursion();
-	waiting();
-	long_chains();
-	made_under_a_lock();
-#pragma omp parallel
-#pragma omp single
-	stay(7);
-	data();
-	dependences();
-	many_dependences();
-	bounded();
-	unbounded();
-	detached();
-	detached_alone();
-	detached_copied();
-	control_variables();
-	waits_inside();
-	regions_apart();
-	queues();
-	outlived();
-	priorities();
-	loops();
-	reductions();
-	return 0;
-}
+TEST_MAIN(NULL, NULL)
