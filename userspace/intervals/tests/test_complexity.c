@@ -74,10 +74,8 @@ struct cancels {
 	ivl_interval *root;
 };
 
-static int cancel_at_each(ivl_interval *self, void *arg)
+BODY(cancel_at_each, struct cancels *cancels)
 {
-	struct cancels *cancels = arg;
-
 	if (!--*cancels->left)
 		return 0;
 	for (int i = 0; i < cancels->each; i++) {
@@ -89,7 +87,7 @@ static int cancel_at_each(ivl_interval *self, void *arg)
 		ivl_cancel(other);
 		ivl_release(other);
 	}
-	ivl_release(ivl_create(self, NULL, cancel_at_each, arg, NULL));
+	ivl_release(ivl_create(self, NULL, cancel_at_each, cancels, NULL));
 	return 0;
 }
 

@@ -307,7 +307,7 @@ TEST(foreign_bursts)
 struct phase {
 	ivl_runtime *runtime;
 	unsigned int least, most;	/* until the desire is in this range */
-	ivl_function *to_do, *task;
+	ivl_function *task;
 	_Atomic bool over;
 	bool came;
 };
@@ -345,16 +345,10 @@ TASK(little_to_do, struct phase *phase)
 	phase->came = test_comes_true((ivl_async(test_no_task, NULL, 0, NULL), wanted(phase)));
 }
 
-BODY(phase_body, struct phase *phase)
-{
-	return ivl_finish(phase->to_do, phase);
-}
-
 /* Did the desire reach the phase's range while this work lasted? */
 static bool comes(struct phase *phase, ivl_function *to_do)
 {
-	phase->to_do = to_do;
-	test_run(phase->runtime, phase_body, phase);
+	test_finish(phase->runtime, to_do, phase);
 	return phase->came;
 }
 
@@ -548,10 +542,7 @@ TASK(send, struct visits *visits)
 	}
 }
 
-static int send_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(send, arg);
-}
+FINISH_BODY(send_body, send)
 
 OK_BODY(begin_send, struct visits *visits)
 {

@@ -47,9 +47,9 @@ struct nested {
 	_Atomic bool early;
 };
 
-static void count_inner(void *arg)
+ASYNC(count_inner, struct nested *nested)
 {
-	atomic_fetch_add(&(*(struct nested **)arg)->inner, 1);
+	atomic_fetch_add(&nested->inner, 1);
 }
 
 static void many_inner(void *arg)
@@ -58,9 +58,9 @@ static void many_inner(void *arg)
 		ivl_async(count_inner, &arg, sizeof(arg), NULL);
 }
 
-static void with_inner(void *arg)
+ASYNC(with_inner, struct nested *nested)
 {
-	struct nested *nested = *(struct nested **)arg, mine = { 0 };
+	struct nested mine = { 0 };
 
 	ivl_finish(many_inner, &mine);
 	if (atomic_load(&mine.inner) != 10)
@@ -180,10 +180,7 @@ static void begin_and_wait(struct few_stacks *test)
 	test_sleep_until(atomic_load(&test->begun) >= test->workers);
 }
 
-OK_BODY(use_stack, void *arg)
-{
-	begin_and_wait(arg);
-}
+CALL_BODY(use_stack, begin_and_wait)
 
 ASYNC(go_down, struct few_stacks *test)
 {
@@ -595,16 +592,14 @@ ASYNC(look_after, struct outliving *test)
 	atomic_fetch_add(&test->ran, 1);
 }
 
-static int inside(ivl_interval *self, void *arg)
+BODY(inside, struct outliving *test)
 {
-	struct outliving *test = *(struct outliving **)arg;
-
-	return ivl_group_async(&test->group, look_after, arg, sizeof(arg), NULL);
+	return ivl_group_async(&test->group, look_after, &test, sizeof(test), NULL);
 }
 
 ASYNC(with_inside, struct outliving *test)
 {
-	if (test->isolated ? ivl_isolated(NULL, 0, inside, &test) : ivl_inline(NULL, inside, &test))
+	if (test->isolated ? ivl_isolated(NULL, 0, inside, test) : ivl_inline(NULL, inside, test))
 		atomic_fetch_add(&test->wrong, 1);
 	atomic_store(&test->over, true);
 }
@@ -640,18 +635,16 @@ ASYNC(count_current, struct outliving *test)
 		atomic_fetch_add(&test->wrong, 1);
 }
 
-static int start_first(ivl_interval *self, void *arg)
+BODY(start_first, struct outliving *test)
 {
-	struct outliving *test = *(struct outliving **)arg;
-
-	return ivl_group_async(&test->group, count_current, arg, sizeof(arg), NULL);
+	return ivl_group_async(&test->group, count_current, &test, sizeof(test), NULL);
 }
 
 BODY(first_body, struct outliving *test)
 {
 	ivl_interval *others[3];
 
-	if (ivl_inline("first", start_first, &test))
+	if (ivl_inline("first", start_first, test))
 		return EPROTO;
 	for (int i = 0; i < 3; i++)
 		others[i] = ivl_create(self, "other", NULL, NULL, NULL);

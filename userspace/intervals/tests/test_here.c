@@ -107,14 +107,9 @@ TASK(hold_all_up, struct jam *jam)
 		ivl_async(hold_up, &jam, sizeof(jam), NULL);
 }
 
-static int jam_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(hold_all_up, arg);
-}
-
 THREAD(jam_main, struct jam *jam)
 {
-	jam->error = ivl_run(jam->runtime, jam_body, jam);
+	jam->error = test_try_finish(jam->runtime, hold_all_up, jam);
 }
 
 static void with_jams(void (*test)(ivl_runtime *runtime))
@@ -208,13 +203,11 @@ struct heap {
 };
 
 /* Each makes the next: some queue always has a task. */
-static void go_on(void *arg)
+ASYNC(go_on, struct heap *heap)
 {
-	struct heap *heap = *(struct heap **)arg;
-
 	atomic_store(&heap->begun, true);
 	if (!atomic_load(&heap->stop))
-		ivl_async(go_on, arg, sizeof(heap), NULL);
+		ivl_async(go_on, &heap, sizeof(heap), NULL);
 }
 
 static void go_on_often(void *arg)
@@ -223,14 +216,9 @@ static void go_on_often(void *arg)
 		ivl_async(go_on, &arg, sizeof(arg), NULL);
 }
 
-static int heap_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(go_on_often, arg);
-}
-
 THREAD(heap_main, struct heap *heap)
 {
-	heap->error = ivl_run(heap->runtime, heap_body, heap);
+	heap->error = test_try_finish(heap->runtime, go_on_often, heap);
 }
 
 THREAD(stop_late, struct heap *heap)
@@ -301,10 +289,7 @@ TEST(stolen_from)
 
 #define CALLERS 6
 
-OK_BODY(fib_body, void *arg)
-{
-	spawning_fib(arg);
-}
+CALL_BODY(fib_body, spawning_fib)
 
 struct caller {
 	ivl_runtime *runtime;
@@ -391,13 +376,6 @@ TEST(outsider_wakes)
 		wait_by(turn % 2 ? ivl_run : ivl_run_here, test_start(&config), true);
 }
 
-OK_BODY(spawn_three, void *arg)
-{
-	struct fib whole = { 3, 0 };
-
-	spawning_fib(&whole);
-}
-
 /* What the caller did is counted: two spawns, and the interval itself is in no queue. */
 TEST(counted)
 {
@@ -406,7 +384,7 @@ TEST(counted)
 	config.statistics = true;
 	config.policy = IVL_HELP_FIRST;
 	TEST_RUNTIME(runtime, &config);
-	assert_int_equal(ivl_run_here(runtime, spawn_three, NULL), 0);
+	assert_int_equal(ivl_run_here(runtime, fib_body, &(struct fib){ 3, 0 }), 0);
 	assert_in_range(test_counts(runtime).puts, 2, 10);
 	ivl_statistics_reset(runtime);
 	assert_int_equal(test_counts(runtime).puts, 0);

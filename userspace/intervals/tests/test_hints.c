@@ -49,10 +49,7 @@ static void meet_async(void *arg)
 	meet(*(struct meeting **)arg);
 }
 
-OK_BODY(meet_interval, void *arg)
-{
-	meet(arg);
-}
+CALL_BODY(meet_interval, meet)
 
 static int send_interval(ivl_interval *self, struct meeting *meeting)
 {
@@ -88,10 +85,7 @@ TASK(send_all, struct meeting *meeting)
 		assert_int_equal(send_one(ivl_current(), meeting), 0);
 }
 
-static int send_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(send_all, arg);
-}
+FINISH_BODY(send_body, send_all)
 
 struct sender {
 	struct meeting *meeting;
@@ -150,10 +144,7 @@ TASK(meet_those_sent, struct meeting *meeting)
 	meet(meeting);
 }
 
-static int meet_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(meet_those_sent, arg);
-}
+FINISH_BODY(meet_body, meet_those_sent)
 
 /* The sender is inside itself, and never looks into its queue again. */
 TEST(sender_inside)

@@ -293,10 +293,7 @@ TASK(gather, struct crowd *crowd)
 			atomic_store(&crowd->error, ENOMEM);
 }
 
-static int gather_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(gather, arg);
-}
+FINISH_BODY(gather_body, gather)
 
 static int meet_in_crowd(unsigned int workers, enum ivl_policy policy, unsigned int fibers,
 			 unsigned int tasks, test_enter *run)
@@ -419,10 +416,7 @@ static void recurse(void *arg)
 	ivl_sync(&scope);
 }
 
-OK_BODY(recurse_body, void *arg)
-{
-	recurse(arg);
-}
+CALL_BODY(recurse_body, recurse)
 
 static int recurse_work_first(unsigned int workers, bool little_space)
 {

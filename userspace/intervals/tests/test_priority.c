@@ -100,13 +100,8 @@ static void begin_child(void *arg)
 /* At the spawn. */
 OK_BODY(spawns, struct order *order)
 {
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task task;
-
 	schedule_high(order);
-	if (ivl_spawn(&scope, &task, begin_child, order))
-		abort();
-	ivl_sync(&scope);
+	spawn_and_sync(1, begin_child, order);
 }
 
 static void begin_async(void *arg)
@@ -121,10 +116,7 @@ static void make_async(void *arg)
 		abort();
 }
 
-static int asyncs(ivl_interval *self, void *arg)
-{
-	return ivl_finish(make_async, arg);
-}
+FINISH_BODY(asyncs, make_async)
 
 /* The first of many children makes it, when all have been spawned. */
 TASK(make_once, struct order *order)
@@ -137,13 +129,7 @@ TASK(make_once, struct order *order)
 
 OK_BODY(syncs, void *arg)
 {
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task tasks[30];
-
-	for (int i = 0; i < 30; i++)
-		if (ivl_spawn(&scope, &tasks[i], make_once, arg))
-			abort();
-	ivl_sync(&scope);
+	spawn_and_sync(30, make_once, arg);
 }
 
 /*

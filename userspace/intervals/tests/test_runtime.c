@@ -47,10 +47,7 @@ static void count_one(void *arg)
 	atomic_fetch_add((_Atomic int *)arg, 1);
 }
 
-OK_BODY(count, void *arg)
-{
-	atomic_fetch_add((_Atomic int *)arg, 1);
-}
+CALL_BODY(count, count_one)
 
 TEST(again_and_again)
 {
@@ -80,10 +77,8 @@ BODY(run_in_other, struct nested *nested)
 	return error;
 }
 
-static void *foreign(void *arg)
+static void *foreign(void *nested)
 {
-	struct nested *nested = arg;
-
 	return (void *)(intptr_t)run_in_other(NULL, nested);
 }
 
@@ -142,12 +137,7 @@ TEST(no_thread)
 
 OK_BODY(count_in_parallel, void *arg)
 {
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task tasks[100];
-
-	for (int i = 0; i < 100; i++)
-		assert_int_equal(ivl_spawn(&scope, &tasks[i], count_one, arg), 0);
-	ivl_sync(&scope);
+	spawn_and_sync(100, count_one, arg);
 }
 
 static void run_with_fewer(unsigned int asked_for, unsigned int threads)
@@ -262,14 +252,9 @@ TEST(small_threads)
 	assert_int_equal(runs, 1);
 }
 
-static int spawn_one(ivl_interval *self, void *arg)
+OK_BODY(spawn_one, void *arg)
 {
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task task;
-	int error = ivl_spawn(&scope, &task, count_one, arg);
-
-	ivl_sync(&scope);
-	return error;
+	spawn_and_sync(1, count_one, arg);
 }
 
 /* More fibers than possible, not the rest of a division. */

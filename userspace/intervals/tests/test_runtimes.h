@@ -82,6 +82,20 @@ static inline struct ivl_statistics test_counts(const ivl_runtime *runtime)
 /* ivl_run() or ivl_run_here(). */
 typedef int test_enter(ivl_runtime *runtime, ivl_body *body, void *arg);
 
+/* Bodies that call function(arg), or do so in a finish. */
+#define CALL_BODY(name, function) \
+	static int name(ivl_interval *self, void *arg) \
+	{ \
+		function(arg); \
+		return 0; \
+	}
+
+#define FINISH_BODY(name, function) \
+	static int name(ivl_interval *self, void *arg) \
+	{ \
+		return ivl_finish(function, arg); \
+	}
+
 static inline int test_nothing(ivl_interval *self, void *arg)
 {
 	return 0;
@@ -153,6 +167,17 @@ static inline int test_try_finish(ivl_runtime *runtime, ivl_function *function, 
 static inline void test_finish(ivl_runtime *runtime, ivl_function *function, void *arg)
 {
 	assert_int_equal(test_try_finish(runtime, function, arg), 0);
+}
+
+/* So many children that each call function(arg); waits for them. */
+static inline void spawn_and_sync(unsigned int count, ivl_function *function, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[count];
+
+	for (unsigned int i = 0; i < count; i++)
+		assert_int_equal(ivl_spawn(&scope, &tasks[i], function, arg), 0);
+	ivl_sync(&scope);
 }
 
 /* Start a runtime, run the body, stop the runtime. */

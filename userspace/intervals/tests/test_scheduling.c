@@ -223,10 +223,7 @@ OK_BODY(busy_with_spawns, struct busy *busy)
 	ivl_sync(&scope);
 }
 
-static int busy_with_asyncs(ivl_interval *self, void *arg)
-{
-	return ivl_finish(begin_asyncs, arg);
-}
+FINISH_BODY(busy_with_asyncs, begin_asyncs)
 
 #define LEAVES 20000
 
@@ -331,10 +328,7 @@ TASK(stay_busy, struct beside *beside)
 	test_sleep_until(atomic_load(&beside->over));
 }
 
-static int busy_place(ivl_interval *self, void *arg)
-{
-	return ivl_finish(stay_busy, arg);
-}
+FINISH_BODY(busy_place, stay_busy)
 
 OK_BODY(spawning_place, struct beside *beside)
 {

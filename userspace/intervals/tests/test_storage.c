@@ -126,10 +126,7 @@ static void begin_asyncs(void *arg)
 			abort();
 }
 
-OK_BODY(inner, void *arg)
-{
-	begin_task(arg);
-}
+CALL_BODY(inner, begin_task)
 
 OK_BODY(all_kinds, struct count *count)
 {

@@ -267,15 +267,9 @@ static void unlock_others(void *arg)
 
 static int hold_and_sync(ivl_interval *self, void *arg)
 {
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task tasks[3];
-
 	CHECK(ivl_numa_mutex_lock(held) == 0);
-	for (int i = 0; i < 3; i++)
-		CHECK(ivl_spawn(&scope, &tasks[i], unlock_others, NULL) == 0);
-	ivl_sync(&scope);
-	CHECK(ivl_spawn(&scope, &tasks[0], unlock_others, NULL) == 0);
-	ivl_sync(&scope);
+	spawn_and_sync(3, unlock_others, NULL);
+	spawn_and_sync(1, unlock_others, NULL);
 	return ivl_numa_mutex_unlock(held);
 }
 

@@ -75,10 +75,7 @@ static void child(void *arg)
 		__asm__ volatile("");
 }
 
-OK_BODY(interval, void *arg)
-{
-	child(arg);
-}
+CALL_BODY(interval, child)
 
 OK_BODY(hold, void *arg)
 {
@@ -87,13 +84,7 @@ OK_BODY(hold, void *arg)
 
 static void sync_children(void)
 {
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task tasks[TASKS];
-
-	for (int i = 0; i < TASKS; i++)
-		if (ivl_spawn(&scope, &tasks[i], child, NULL))
-			child(NULL);
-	ivl_sync(&scope);
+	spawn_and_sync(TASKS, child, NULL);
 }
 
 static void make_asyncs(void *arg)

@@ -161,10 +161,7 @@ static void tree(void *arg)
 	ivl_sync(&scope);
 }
 
-OK_BODY(run_tree, void *arg)
-{
-	tree(arg);
-}
+CALL_BODY(run_tree, tree)
 
 static void fib(void *arg)
 {
@@ -181,10 +178,7 @@ static void fib(void *arg)
 	ivl_sync(&scope);
 }
 
-OK_BODY(run_fib, void *arg)
-{
-	fib(arg);
-}
+CALL_BODY(run_fib, fib)
 
 static void child(void *arg)
 {

@@ -402,12 +402,7 @@ static void spawned(void *arg)
 
 OK_BODY(spawns, void *trace)
 {
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task tasks[20];
-
-	for (int i = 0; i < 20; i++)
-		CHECK(ivl_spawn(&scope, &tasks[i], spawned, trace) == 0);
-	ivl_sync(&scope);
+	spawn_and_sync(20, spawned, trace);
 }
 
 /*
