@@ -17,13 +17,24 @@ __all__ = ["place", "qemu"]
 BAD = (
     ("bench runtime --workers 2,0", USAGE, "'0' is not a whole number of at least 1"),
     ("bench runtime --workers 99999", USAGE, "--workers 99999: the benchmarks have at most 4096"),
-    ("bench runtime --only none", USAGE, "no such benchmark: none"),
+    ("bench runtime --only none", USAGE, "no such benchmark: none; there are fib, fj"),
+    ("bench runtime --runtimes cilk,tbb", USAGE, "no such runtime: cilk; there are intervals, ser"),
     ("bench openmp --only none", USAGE, "no such benchmark: none"),
-    ("bench openmp-suites", USAGE, "nothing to measure: say where they are, by --bots DIR or"),
-    ("bench theses none", USAGE, "no such evaluation: none"),
+    ("bench openmp-suites", USAGE, "say where they are, by --bots DIR or --epcc DIR"),
+    ("bench theses none", USAGE, "no such evaluation: none; there are "),
     ("bench theses slaw-fib --only none", USAGE, "slaw-fib has no program none; it has"),
+    ("bench theses slaw-fib --output odd.toml", ERROR, "is a file; name a directory"),
+    ("bench theses numa-others --simulate", USAGE, "numa-others has no sizes for the simulated m"),
+    (
+        "bench theses cachestress --simulate --only=blub",
+        USAGE,
+        "cachestress has no program blub; it has cachestress_best",
+    ),
+    ("bench theses cachestress --simulate --quick", USAGE, "not allowed with argument"),
     ("bench runtime --lace nowhere", ERROR, "--lace nowhere: no such directory"),
     ("bench runtime --json dir", ERROR, "dir: is a directory; name a file in it"),
+    ("bench runtime --json no/a.json", ERROR, "no/a.json: its directory does not exist"),
+    ("bench stealing --json no/a.json", ERROR, "no/a.json: its directory does not exist"),
     ("bench stealing --json dir", ERROR, "dir: is a directory; name a file in it"),
 )
 

@@ -198,8 +198,6 @@ def test_what_is_no_checkout_is_refused(tmp_path: Path) -> None:
         FastError, match=r"is no checkout of EPCC's microbenchmarks: it has no syncbench\.c"
     ):
         SuitesRequest(None, tmp_path)
-    with pytest.raises(FastError, match="by --bots DIR or --epcc DIR"):
-        SuitesRequest(None, None)
 
 
 def test_every_construct_is_of_one_program() -> None:

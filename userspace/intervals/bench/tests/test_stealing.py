@@ -141,11 +141,3 @@ def test_the_command_prints_the_tables_and_keeps_the_counts(
     assert row["size"] == 64
     assert row["runs"][0] == counted("threshold", 1)
     assert document["machine"]["preset"] == "xeon-2s"
-
-
-def test_a_file_that_cannot_be_written_is_said_before_the_measurement(
-    machine: FakeMachine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.main(["bench", "stealing", "--json", str(tmp_path / "no/counts.json")]) == 1
-    assert "its directory does not exist" in capsys.readouterr().err
-    assert machine.asked == []

@@ -186,10 +186,6 @@ def test_the_command_lists_refuses_and_measures(
         assert main.main(["bench", "theses", *words]) == 2
         said = capsys.readouterr()
         assert f"{words[0].partition('=')[0]} is about a measurement" in said.err and not said.out
-    assert main.main(["bench", "theses", "simple"]) == 2
-    assert "no such evaluation: simple; there are sample" in capsys.readouterr().err
-    assert main.main(["bench", "theses", "sample", "--only", "sor"]) == 2
-    assert "sample has no program sor; it has fib, sor-100" in capsys.readouterr().err
     program("serial", 4)
     program("intervals", 2)
     output = tmp_path / "results"
@@ -245,16 +241,6 @@ def test_an_interrupt_keeps_what_is_measured(
         assert kept == "older"
         return
     assert sum(len(one["rounds"]) for one in json.loads(kept)["rows"]) == 1
-
-
-@pytest.mark.usefixtures("command")
-def test_a_directory_that_is_none_is_said_before_the_measurement(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").touch()
-    words = ["bench", "theses", "sample", "--output", str(tmp_path / "file")]
-    assert main.main(words) == 1
-    assert "is a file; name a directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import pytest
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.bench.bench_machine import NoResultError
-from fastlab.cli import main
 from fastlab.guest import vm
 from fastlab.plan import presets
 from intervals_bench import theses_catalogue, theses_simulated
@@ -172,17 +171,3 @@ def test_a_sweep_is_of_the_simulated_cpus() -> None:
     swept = ThesisRequest(replace(SAMPLE, sweep=True), simulate=8)
     near = [point.workers for point in swept.points() if point.contender == "near"]
     assert near == [1, 2, 4, 8]
-
-
-def test_what_has_no_sizes_for_it_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["bench", "theses", "numa-others", "--simulate"]) == 2
-    assert "numa-others has no sizes for the simulated machine" in capsys.readouterr().err
-    words = ["bench", "theses", "cachestress", "--simulate", "--only=blub"]
-    assert main.main(words) == 2
-    assert "cachestress has no program blub; it has cachestress_best" in capsys.readouterr().err
-
-
-def test_it_has_sizes_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main.main(["bench", "theses", "cachestress", "--simulate", "--quick"])
-    assert "not allowed with argument" in capsys.readouterr().err
