@@ -153,6 +153,7 @@ static const char *no_handoffs(const struct shared *shared)
 
 static int tell(const struct measurement *m, const struct command *command, FILE *json)
 {
+	const char *why_not = m->trace.follow.instance.why_not;
 	const struct latency latencies[] = {
 		{
 			.name = "handoff",
@@ -164,7 +165,7 @@ static int tell(const struct measurement *m, const struct command *command, FILE
 		{
 			.name = "wakeup",
 			.histogram = &m->wakeups.histogram,
-			.why_not = m->trace.instance.why_not[0] ? m->trace.instance.why_not : NULL,
+			.why_not = why_not[0] ? why_not : NULL,
 		},
 	};
 	const struct report report = { &m->session, latencies, 2, m->shared };

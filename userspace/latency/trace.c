@@ -12,57 +12,19 @@
 /* The bits of sched_switch's prev_state that mean that the thread sleeps or ends. */
 #define SLEEPS 0xff
 
-static bool learn_pages(struct trace *t)
+static bool enable(struct trace *t)
 {
-	int size;
-	char *format = tracefs_instance_file_read(NULL, "events/header_page", &size);
-	bool known = format && !tep_parse_header_page(t->formats, format, (unsigned long)size,
-						      sizeof(long));
-
-	free(format);
-	return known ||
-	       instance_give_up(&t->instance, "tracefs: events/header_page cannot be read");
-}
-
-/*
- * tracefs_local_events_system() would read the formats of all events, and every symbol
- * of the kernel along with them.
- */
-static bool enable(struct trace *t, const char *event)
-{
-	int size;
-	char *format = tracefs_event_file_read(NULL, "sched", event, "format", &size);
-	bool known = format && !tep_parse_event(t->formats, format, (unsigned long)size, "sched");
-
-	free(format);
-	if (!known)
-		return instance_give_up(&t->instance, "tracefs: the kernel has no event sched:%s",
-					event);
-	return instance_enable(&t->instance, "sched", event, NULL);
-}
-
-static bool set_up(struct trace *t, pid_t pid)
-{
-	char text[16];
-
-	t->formats = tep_alloc();
-	if (!t->formats)
-		return instance_give_up(&t->instance, "tracefs: no memory for the formats of events");
-	tep_set_file_bigendian(t->formats, tep_is_local_bigendian(t->formats));
-	if (tracefs_option_enable(t->instance.tracefs, TRACEFS_OPTION_EVENT_FORK))
-		return instance_give_up(&t->instance, "tracefs: the kernel has no option event-fork");
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	return instance_put(&t->instance, "set_event_pid", text) && learn_pages(t) &&
-	       enable(t, "sched_waking") && enable(t, "sched_switch") &&
-	       enable(t, "sched_process_fork");
+	return follow_enable(&t->follow, "sched", "sched_waking", NULL) &&
+	       follow_enable(&t->follow, "sched", "sched_switch", NULL) &&
+	       follow_enable(&t->follow, "sched", "sched_process_fork", NULL);
 }
 
 void trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups)
 {
 	*t = (struct trace){ .wakeups = wakeups };
-	if (!instance_open(&t->instance, "fast-latency", 0))
+	if (!follow_open(&t->follow, "fast-latency", pid))
 		return;
-	if (set_up(t, pid))
+	if (enable(t))
 		wakeups_follow(wakeups, pid);
 	else
 		trace_close(t);
@@ -70,16 +32,13 @@ void trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups)
 
 void trace_close(struct trace *t)
 {
-	if (t->formats)
-		tep_free(t->formats);
-	t->formats = NULL;
-	instance_close(&t->instance);
+	follow_close(&t->follow);
 }
 
 /* Threads that started outside of the regions. */
 static void follow_all(struct trace *t)
 {
-	char *text = tracefs_instance_file_read(t->instance.tracefs, "set_event_pid", NULL);
+	char *text = tracefs_instance_file_read(t->follow.instance.tracefs, "set_event_pid", NULL);
 	char *rest;
 
 	for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
@@ -90,11 +49,11 @@ static void follow_all(struct trace *t)
 
 void trace_begin(struct trace *t)
 {
-	if (!t->instance.tracefs)
+	if (!t->follow.instance.tracefs)
 		return;
 	follow_all(t);
 	wakeups_gap(t->wakeups);
-	instance_record(&t->instance, true);
+	instance_record(&t->follow.instance, true);
 }
 
 static unsigned long long number(struct tep_event *event, const void *data, const char *name)
@@ -112,11 +71,11 @@ static int take(struct tep_event *event, struct tep_record *record, int cpu, voi
 
 	(void)cpu;
 	if (record->missed_events)
-		instance_give_up(&t->instance, "the trace buffers were full: too many events; make "
+		instance_give_up(&t->follow.instance, "the trace buffers were full: too many events; make "
 				 "the run shorter");
 	if (!strcmp(event->name, "sched_waking")) {
 		/* The answers to its markers wake it up, too. */
-		if (tep_data_pid(t->formats, record) != getpid())
+		if (tep_data_pid(t->follow.formats, record) != getpid())
 			wakeups_waking(t->wakeups, (pid_t)number(event, data, "pid"), record->ts);
 	} else if (!strcmp(event->name, "sched_switch")) {
 		wakeups_switch(t->wakeups, (pid_t)number(event, data, "prev_pid"),
@@ -144,14 +103,13 @@ static void look_for_losses(struct instance *i)
 
 void trace_end(struct trace *t)
 {
-	struct instance *i = &t->instance;
+	struct instance *i = &t->follow.instance;
 
 	if (!i->tracefs)
 		return;
 	instance_record(i, false);
 	look_for_losses(i);
-	if (tracefs_iterate_raw_events(t->formats, i->tracefs, NULL, 0, take, t))
-		instance_give_up(i, "tracefs: the events cannot be read: %s", strerror(errno));
+	follow_read(&t->follow, take, t);
 	/* Seen on a virtual machine: one CPU leaves its idle thread without an event. */
 	if (t->wakeups->missing)
 		instance_give_up(i, "tracefs: this kernel has not traced %llu of the program's "

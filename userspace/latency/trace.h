@@ -7,18 +7,17 @@
 
 #include <sys/types.h>
 
-#include "instance.h"
+#include "follow.h"
 #include "wakeups.h"
 
 struct trace {
-	struct instance instance;
-	struct tep_handle *formats;
+	struct follow follow;
 	struct wakeups *wakeups;
 };
 
 /*
  * Follows the process and all its future children. On failure the reason is in
- * t->instance.why_not, and the other functions do nothing.
+ * t->follow.instance.why_not, and the other functions do nothing.
  */
 void trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups);
 void trace_close(struct trace *t);

@@ -193,10 +193,19 @@ static int attend(struct session *s)
 	};
 
 	for (;;) {
-		if (poll(fds, 3, -1) < 0) {
+		int ready = poll(fds, 3, s->tick_ms ? s->tick_ms : -1);
+
+		if (ready < 0) {
 			if (errno == EINTR)
 				continue;
 			return complain("poll: %s", strerror(errno));
+		}
+		if (ready == 0) {
+			int status = s->tick(s->meter);
+
+			if (status)
+				return status;
+			continue;
 		}
 		if (fds[1].revents)
 			forward_signal(s);

@@ -27,6 +27,9 @@ struct session {
 	int (*enable)(void *meter);
 	int (*disable)(void *meter);
 	void *meter;
+	/* While it runs, each time that tick_ms have passed (0: never), which it may change. */
+	int (*tick)(void *meter);
+	int tick_ms;
 
 	struct child child;
 	struct control control;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Four threads share a mutex of parking_lot. The argument: how often each takes it.
+
+use parking_lot::Mutex;
+use std::hint::black_box;
+use std::thread;
+
+static SHARED: Mutex<u64> = Mutex::new(0);
+
+fn main() {
+    let rounds: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1);
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            thread::spawn(move || {
+                for _ in 0..rounds {
+                    let mut shared = SHARED.lock();
+                    for k in 0..2000 {
+                        *shared = black_box(*shared).wrapping_add(k);
+                    }
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+// Four threads take one std::counting_semaphore as a lock. The argument: how often each does.
+#include <cstdlib>
+#include <semaphore>
+#include <thread>
+#include <vector>
+
+static std::counting_semaphore<4> place(1);
+static volatile long shared;
+
+int main(int argc, char **argv)
+{
+	long rounds = argc > 1 ? std::atol(argv[1]) : 1;
+	std::vector<std::thread> threads;
+
+	for (int i = 0; i < 4; i++)
+		threads.emplace_back([=] {
+			for (long n = 0; n < rounds; n++) {
+				place.acquire();
+				for (int k = 0; k < 2000; k++)
+					shared = shared + 1;
+				place.release();
+			}
+		});
+	for (auto &thread : threads)
+		thread.join();
+}
