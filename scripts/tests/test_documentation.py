@@ -47,7 +47,7 @@ def test_the_page_of_experiment_files_has_every_key() -> None:
 def test_the_examples_of_experiment_files_are_good(tmp_path: Path) -> None:
     text = (PROJECT / "Documentation/experiments.rst").read_text("utf-8")
     examples = re.findall(
-        r'^    name = "\w+"\n(?:    series.*\n)?    baseline.*?(?=^\S)',
+        r'^    name = "\w+"\n(?:    series[^\n]*\n)?    baseline.*?(?=^\S)',
         text,
         re.MULTILINE | re.DOTALL,
     )

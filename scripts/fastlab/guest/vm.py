@@ -65,8 +65,8 @@ class Job:
     """What a run asks of the guest: values of the files of sched/fast, scheduler features in their
     order, values of further `files` when all CPUs run, and the workload, confined to `cpus` CPUs
     unless None, with more `environment`. `date` is the time of day at its start in seconds since
-    1970; None: the machine's. `scheduler` is the command line of a program that loads a sched_ext scheduler before;
-    `scheduled`: the workload does so itself."""
+    1970; None: the machine's. `scheduler` is the command line of a program that loads a sched_ext
+    scheduler before; `scheduled`: the workload does so itself."""
 
     fast: Mapping[str, str]
     argv: Sequence[str]
