@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from heard import Heard
 from test_this_machine import built
 
 from fastlab.backend import host
+from fastlab.backend.counting import Call, count_run
 from fastlab.base.metrics import NAMED
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
@@ -27,6 +29,7 @@ from fastlab.plan.paired_plan import BLOCK, ORDERS
 from fastlab.plan.rows import value
 from fastlab.statistics import calibration, significance
 from fastlab.trial import on_kernel, verdict, verdict_tables
+from fastlab.trial.given import Given
 from fastlab.trial.on_kernel import BLOCKS, LATENCY_RUNS
 from fastlab.trial.runs import POLICIES, Trial, TrialRequest
 from fastlab.trial.subject import MARKER
@@ -357,6 +360,39 @@ def test_what_the_first_run_wrote_is_none_of_the_blocks(machine: FakeMachine) ->
     assert attempt().errors is None
 
 
+def test_a_status_is_ignored_if_asked(machine: FakeMachine) -> None:
+    # Under fast-latency.
+    machine.mode("ends-badly")
+    assert not any(timed.figures for timed in attempt().timed)
+    request = TrialRequest(("./program",), Path.cwd(), 20.0, "soft")
+    request = replace(request, given=Given(ignore_status=True))
+    assert all(timed.figures for timed in on_kernel.run(request, Heard()).timed)
+    # fast-stat itself failed.
+    machine.mode("fails")
+    with pytest.raises(FastError, match="fast-stat wrote no counts"):
+        on_kernel.run(request, Heard())
+
+
+def test_input_and_environment(machine: FakeMachine) -> None:
+    stat = Path("passes-on").absolute()
+    stat.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n')
+    stat.chmod(0o755)
+    Path("input").write_text("read, ")
+    script = 'cat; echo "$NAME, $HOME"'
+    call = Call(
+        ["sh", "-c", script],
+        20.0,
+        False,
+        "0",
+        Path.cwd(),
+        Path.cwd(),
+        Path("input"),
+        {"NAME": "a b"},
+    )
+    assert count_run(call, stat, "cycles", machine.root).exit_status == 0
+    assert call.output.read_text() == f"read, a b, {os.environ['HOME']}\n"
+
+
 def test_a_program_that_hangs(machine: FakeMachine) -> None:
     machine.mode("at 5 hang")
     said = refusal(seconds=1.0)
@@ -384,7 +420,16 @@ def test_no_hardware_counters(machine: FakeMachine) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    [("--cpus", "2"), ("--memory-mb", "64"), ("--preset", "rx4640"), ("--with", "/etc")],
+    [
+        ("--cpus", "2"),
+        ("--memory-mb", "64"),
+        ("--preset", "rx4640"),
+        ("--presets", "rx4640,epyc-milan"),
+        ("--with", "/etc"),
+        ("--with", "auto"),
+        ("--date", "today"),
+        ("--server", "true"),
+    ],
 )
 def test_options_of_the_simulated_machine(
     machine: FakeMachine, option: Sequence[str], capsys: pytest.CaptureFixture[str]
