@@ -5,18 +5,26 @@ public class Monitor {
     static final Object lock = new Object();
     static long shared;
 
+    static long work(long sum) {
+        for (int k = 0; k < 20000; k++) {
+            sum = sum * 6364136223846793005L + k;
+        }
+        return sum;
+    }
+
     public static void main(String[] arguments) throws Exception {
         int rounds = Integer.parseInt(arguments[0]);
         Thread[] threads = new Thread[4];
         for (int i = 0; i < threads.length; i++) {
             threads[i] = new Thread(() -> {
+                long own = 0;
                 for (int n = 0; n < rounds; n++) {
                     synchronized (lock) {
-                        for (int k = 0; k < 2000; k++) {
-                            shared += k ^ n;
-                        }
+                        shared = work(shared);
                     }
+                    own = work(own);
                 }
+                System.out.println(own);
             });
             threads[i].start();
         }

@@ -12,6 +12,12 @@ import (
 var mutex sync.Mutex
 var shared int
 
+func work(sum *int) {
+	for k := range 20000 {
+		*sum += k
+	}
+}
+
 func main() {
 	var group sync.WaitGroup
 	rounds, _ := strconv.Atoi(os.Args[1])
@@ -19,12 +25,12 @@ func main() {
 		group.Add(1)
 		go func() {
 			defer group.Done()
+			var own int
 			for range rounds {
 				mutex.Lock()
-				for k := range 2000 {
-					shared += k
-				}
+				work(&shared)
 				mutex.Unlock()
+				work(&own)
 			}
 		}()
 	}

@@ -8,6 +8,12 @@
 static std::counting_semaphore<4> place(1);
 static volatile long shared;
 
+static void work(volatile long &sum)
+{
+	for (int k = 0; k < 10000; k++)
+		sum = sum + 1;
+}
+
 int main(int argc, char **argv)
 {
 	long rounds = argc > 1 ? std::atol(argv[1]) : 1;
@@ -15,11 +21,13 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < 4; i++)
 		threads.emplace_back([=] {
+			volatile long own = 0;
+
 			for (long n = 0; n < rounds; n++) {
 				place.acquire();
-				for (int k = 0; k < 2000; k++)
-					shared = shared + 1;
+				work(shared);
 				place.release();
+				work(own);
 			}
 		});
 	for (auto &thread : threads)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4, PAIRS = THREADS / 2 };
+enum { THREADS = 4, PAIRS = THREADS / 2, INSIDE = 10000, OUTSIDE = 10000 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -35,8 +35,16 @@ static volatile long shared;
 
 static void work(void)
 {
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < INSIDE; i++)
 		shared++;
+}
+
+static void work_apart(void)
+{
+	volatile long own = 0;
+
+	for (int i = 0; i < OUTSIDE; i++)
+		own++;
 }
 
 static void with_mutex(long thread)
@@ -45,6 +53,7 @@ static void with_mutex(long thread)
 	pthread_mutex_lock(&mutex);
 	work();
 	pthread_mutex_unlock(&mutex);
+	work_apart();
 }
 
 static void with_semaphore(long thread)
@@ -53,6 +62,7 @@ static void with_semaphore(long thread)
 	sem_wait(&semaphore);
 	work();
 	sem_post(&semaphore);
+	work_apart();
 }
 
 static void with_rwlock(long thread)
@@ -61,6 +71,7 @@ static void with_rwlock(long thread)
 	pthread_rwlock_wrlock(&rwlock);
 	work();
 	pthread_rwlock_unlock(&rwlock);
+	work_apart();
 }
 
 static void with_condition(long thread)

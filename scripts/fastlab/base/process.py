@@ -82,6 +82,20 @@ def start(popen: Callable[[], _P]) -> tuple[_P, Callable[[], None]]:
         raise
 
 
+def run_along(command: Sequence[str]) -> int:
+    """Run a program with the streams of this one, and return its status. An interrupt asks it to
+    end, and waits for that."""
+    # The program inherits what run_group()'s does.
+    process, heed = start(lambda: subprocess.Popen(command, close_fds=False))
+    try:
+        heed()
+        return process.wait()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+
+
 def run_group(
     command: Sequence[str | Path],
     seconds: float,

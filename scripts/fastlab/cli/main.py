@@ -37,8 +37,8 @@ COMPLETING = "_ARGCOMPLETE"
 
 # The modules of the commands, in the order of the help.
 MODULES = (
-    *("run", "trial", "ab", "trace", "results", "kernel", "cache", "shell", "bench", "calibrate"),
-    *("trust", "splash", "probes", "doctor"),
+    *("look", "run", "trial", "ab", "trace", "results", "kernel", "cache", "shell", "bench"),
+    *("calibrate", "trust", "splash", "probes", "doctor"),
 )
 
 

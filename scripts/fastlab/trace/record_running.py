@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 from fastlab.backend.host import SchedFast, only_user, what_runs
 from fastlab.base import tools
 from fastlab.base.model import FastError
-from fastlab.base.process import start
+from fastlab.base.process import run_along
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs
 from fastlab.guest.meson import build_programs
@@ -71,17 +70,8 @@ def _record(request: ProgramRequest, path: Path, fast_trace: Path, title: str) -
     command = [str(fast_trace), "--output", str(trace), "--json", str(document)]
     command += buffer_words(request.buffer_kb)
     command += ["--roi"] if is_marked(path) else []
-    # As what process.run_group() starts it holds the lock.
-    words = [*command, "--", *request.argv]
-    process, heed = start(lambda: subprocess.Popen(words, close_fds=False))
-    try:
-        heed()
-        status = process.wait()
-    except BaseException:
-        # It ends the program, and leaves nothing in tracefs.
-        process.terminate()
-        process.wait()
-        raise
+    # Interrupted, fast-trace ends the program, and leaves nothing in tracefs.
+    status = run_along([*command, "--", *request.argv])
     text = document.read_text() if document.is_file() else ""
     if status == _OURS or not text:
         raise FastError("nothing was recorded: fast-trace has said why, above")

@@ -8,16 +8,21 @@ use std::thread;
 
 static SHARED: Mutex<u64> = Mutex::new(0);
 
+fn work(sum: &mut u64) {
+    for k in 0..10000 {
+        *sum = black_box(*sum).wrapping_add(k);
+    }
+}
+
 fn main() {
     let rounds: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1);
     let threads: Vec<_> = (0..4)
         .map(|_| {
             thread::spawn(move || {
+                let mut own = 0;
                 for _ in 0..rounds {
-                    let mut shared = SHARED.lock();
-                    for k in 0..2000 {
-                        *shared = black_box(*shared).wrapping_add(k);
-                    }
+                    work(&mut SHARED.lock());
+                    work(&mut own);
                 }
             })
         })
