@@ -5,8 +5,8 @@ public class Monitor {
     static final Object lock = new Object();
     static long shared;
 
-    static long work(long sum) {
-        for (int k = 0; k < 20000; k++) {
+    static long work(long sum, int steps) {
+        for (int k = 0; k < steps; k++) {
             sum = sum * 6364136223846793005L + k;
         }
         return sum;
@@ -20,9 +20,9 @@ public class Monitor {
                 long own = 0;
                 for (int n = 0; n < rounds; n++) {
                     synchronized (lock) {
-                        shared = work(shared);
+                        shared = work(shared, 20000);
                     }
-                    own = work(own);
+                    own = work(own, 4000);
                 }
                 System.out.println(own);
             });

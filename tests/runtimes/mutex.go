@@ -12,8 +12,8 @@ import (
 var mutex sync.Mutex
 var shared int
 
-func work(sum *int) {
-	for k := range 20000 {
+func work(sum *int, steps int) {
+	for k := range steps {
 		*sum += k
 	}
 }
@@ -28,9 +28,9 @@ func main() {
 			var own int
 			for range rounds {
 				mutex.Lock()
-				work(&shared)
+				work(&shared, 20000)
 				mutex.Unlock()
-				work(&own)
+				work(&own, 4000)
 			}
 		}()
 	}

@@ -8,9 +8,9 @@
 static std::counting_semaphore<4> place(1);
 static volatile long shared;
 
-static void work(volatile long &sum)
+static void work(volatile long &sum, int steps)
 {
-	for (int k = 0; k < 10000; k++)
+	for (int k = 0; k < steps; k++)
 		sum = sum + 1;
 }
 
@@ -25,9 +25,9 @@ int main(int argc, char **argv)
 
 			for (long n = 0; n < rounds; n++) {
 				place.acquire();
-				work(shared);
+				work(shared, 10000);
 				place.release();
-				work(own);
+				work(own, 2000);
 			}
 		});
 	for (auto &thread : threads)

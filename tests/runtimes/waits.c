@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4, PAIRS = THREADS / 2, INSIDE = 10000, OUTSIDE = 10000 };
+enum { THREADS = 4, PAIRS = THREADS / 2, INSIDE = 10000, OUTSIDE = 2000 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;

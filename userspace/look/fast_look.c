@@ -162,6 +162,7 @@ static void put_word(FILE *json, const struct look *l, const struct waits_word *
 {
 	fprintf(json, "{\"process\":%d,\"address\":%" PRIu64, (int)word->process, word->address);
 	document_number(json, "probe", word->probe >= 0, (uint64_t)word->probe);
+	document_number(json, "found_taken", true, word->found_taken);
 	document_number(json, "forms", true, word->forms);
 	document_number(json, "waits", true, word->waits);
 	document_number(json, "wakes", true, word->wakes);

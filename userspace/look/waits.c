@@ -439,6 +439,8 @@ void waits_probe(struct waits *w, pid_t tid, int probe, uint64_t lock, bool once
 	if (!t->lives)
 		return;
 	t->probe.lock = word_of(w, t->process, lock, probe);
+	if (t->probe.lock)
+		t->probe.lock->found_taken++;
 	t->probe.word = 0;
 	t->probe.once = once;
 }

@@ -38,6 +38,7 @@ struct waits_word {
 	pid_t process;
 	uint64_t address;
 	int probe;		/* the address is that of a lock, by this probe; -1: of the word */
+	uint64_t found_taken;	/* threads that the probe saw */
 	unsigned int forms;	/* of enum waits_form */
 	uint64_t waits;
 	uint64_t wakes;		/* calls that woke at least one */

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from fastlab.look.waits import Look, Wait
-from fastlab.report.tables import Cell, Table
+from fastlab.report.tables import Cell, Table, without_empty
 
 # A lock is contended if its waiters wait for it for this share of their time, or if it is handed
-# over this often; a few waits are chance.
+# over, or found taken, so often in a second; a few waits are chance.
 CONTENDED_SHARE = 0.05
 CONTENDED_RATE = 1000
 _FEW = 5
@@ -40,13 +40,12 @@ def verdict(look: Look, command: str) -> str:
 
 def contended_locks(look: Look) -> list[Wait]:
     """The most waited for comes first."""
-    return [
-        wait
-        for wait in look.waits
-        if wait.kind == "lock"
-        and wait.handoffs >= _FEW
-        and (wait.share >= CONTENDED_SHARE or look.rate(wait.handoffs) >= CONTENDED_RATE)
-    ]
+    return [wait for wait in look.waits if wait.kind == "lock" and _is_contended(look, wait)]
+
+
+def _is_contended(look: Look, lock: Wait) -> bool:
+    times = max(lock.handoffs, lock.found_taken)
+    return times >= _FEW and (lock.share >= CONTENDED_SHARE or look.rate(times) >= CONTENDED_RATE)
 
 
 def _contention(look: Look, locks: Sequence[Wait]) -> str:
@@ -91,14 +90,15 @@ def _worth(look: Look, waits: Sequence[Wait], command: str) -> str:
 def table(look: Look) -> Table:
     """What is waited for, the most first."""
     columns = ("waited for", "kind", "address", "threads", "waiting", "hand-offs/s")
-    columns += ("in vain", "to another CPU", "moved", "mean, us")
-    rows = [_row(look, wait) for wait in look.waits if wait.handoffs][:_SHOWN]
+    columns += ("found taken/s", "in vain", "to another CPU", "moved", "mean, us")
+    shown = [wait for wait in look.waits if wait.handoffs or wait.found_taken][:_SHOWN]
     note = (
         "waiting: share of the threads' time; in vain: another thread was faster; moved: the woken "
         "thread goes on on another CPU than it waited on; mean: from the release to the end of the "
-        "wait, recorded"
+        "wait, recorded; found taken: calls of a runtime's function for a lock that is not free"
     )
-    return Table("What threads wait for", columns, rows, note, labels=3)
+    rows = [_row(look, wait) for wait in shown]
+    return without_empty(Table("What threads wait for", columns, rows, note, 3, ["hand-offs/s"]))
 
 
 def _row(look: Look, wait: Wait) -> list[Cell]:
@@ -110,6 +110,7 @@ def _row(look: Look, wait: Wait) -> list[Cell]:
         Cell(f"{wait.waiters}"),
         Cell(_percent(wait.share)),
         Cell(_rate(look.rate(wait.handoffs))),
+        Cell(_rate(look.rate(wait.found_taken)) if wait.found_taken else "-"),
         Cell(_part(wait.in_vain, wait.taken) if wait.kind == "lock" else "-"),
         Cell(_part(wait.remote, wait.taken)),
         Cell(_part(wait.moved, wait.taken)),

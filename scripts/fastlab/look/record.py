@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from fastlab.base.model import FastError
 from fastlab.base.process import run_along
 from fastlab.base.progress import Reporter
-from fastlab.guest import initramfs
+from fastlab.base.project import work_dir
 from fastlab.guest.meson import build_programs
 from fastlab.kernel.kernels import Places
 from fastlab.look.runtimes import files_of, files_of_process, probes_of
@@ -47,13 +47,12 @@ def look(request: LookRequest, reporter: Reporter, root: Path = Path("/")) -> Lo
         program, maps = _process(root / "proc" / str(request.pid))
         probes = probes_of(files_of_process(program, maps))
         words = ["--pid", str(request.pid)]
-    build = build_programs(Places().project, reporter)
-    initramfs.check_built(build, [build / FAST_LOOK])
+    fast_look = _fast_look(reporter)
     for probe in probes:
         words += ["--probe", probe.word]
     with TemporaryDirectory() as directory:
         file = Path(directory, "look.json")
-        command = [str(build / FAST_LOOK), "--json", str(file), *words, "--", *argv]
+        command = [str(fast_look), "--json", str(file), *words, "--", *argv]
         try:
             status = run_along(command)
         except KeyboardInterrupt:
@@ -66,6 +65,13 @@ def look(request: LookRequest, reporter: Reporter, root: Path = Path("/")) -> Lo
         raise FastError(f"nothing was counted: fast-look has said why, above{_advice()}")
     ended = f"ended with status {status}" if status and request.pid is None else ""
     return look_of(json.loads(text), program, probes, ended)
+
+
+def _fast_look(reporter: Reporter) -> Path:
+    """Built only where it is missing, because the answer is to come at once."""
+    project = Places().project
+    built = work_dir(project) / "user" / FAST_LOOK
+    return built if built.is_file() else build_programs(project, reporter) / FAST_LOOK
 
 
 def _process(directory: Path) -> tuple[Path, str]:

@@ -17,7 +17,8 @@ from fastlab.look.words import Kind, Word, kinds, read_words
 @dataclass(frozen=True)
 class Wait:
     """A lock or a condition, or the words of all waiters of a process. Counts are of the recorded
-    time; `share` is that of its waiters' time in which they wait for it."""
+    time; `found_taken` is what a probe saw, 0 without one. `share` is that of its waiters' time in
+    which they wait for it."""
 
     kind: Kind
     name: str
@@ -26,6 +27,7 @@ class Wait:
     address: int
     words: int
     waiters: int
+    found_taken: int
     handoffs: int
     ones: int
     taken: int
@@ -122,6 +124,7 @@ def _wait(kind: Kind, group: Sequence[Word], name: str, probes: Sequence[Probe])
         min(word.address for word in group),
         len(group),
         len(waiters),
+        sum(word.found_taken for word in group),
         sum(word.wakes for word in group),
         sum(word.ones for word in group),
         sum(word.taken for word in group),

@@ -45,6 +45,7 @@ class Word:
     process: int
     address: int
     probe: int | None
+    found_taken: int
     forms: int
     waits: int
     wakes: int

@@ -8,8 +8,8 @@ use std::thread;
 
 static SHARED: Mutex<u64> = Mutex::new(0);
 
-fn work(sum: &mut u64) {
-    for k in 0..10000 {
+fn work(sum: &mut u64, steps: u64) {
+    for k in 0..steps {
         *sum = black_box(*sum).wrapping_add(k);
     }
 }
@@ -21,8 +21,8 @@ fn main() {
             thread::spawn(move || {
                 let mut own = 0;
                 for _ in 0..rounds {
-                    work(&mut SHARED.lock());
-                    work(&mut own);
+                    work(&mut SHARED.lock(), 10000);
+                    work(&mut own, 2000);
                 }
             })
         })
