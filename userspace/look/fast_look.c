@@ -105,14 +105,16 @@ static char *read_maps(pid_t pid)
 	return maps;
 }
 
-static void keep_maps(struct look *l)
+/* Returns false if the process has ended. */
+static bool keep_maps(struct look *l)
 {
 	char *maps = read_maps(l->pid);
 
 	if (!maps)
-		return;
+		return false;
 	free(l->maps);
 	l->maps = maps;
+	return true;
 }
 
 static int begin(struct look *l, uint64_t ns)
@@ -142,10 +144,9 @@ static int tick(void *meter)
 	struct look *l = meter;
 	int *ms = &l->session.tick_ms;
 
-	keep_maps(l);
-	*ms = 2 * *ms < TICK_MS ? 2 * *ms : TICK_MS;
-	if (l->pid != l->session.child.pid && kill(l->pid, 0))
+	if (!keep_maps(l) && l->pid != l->session.child.pid)
 		kill(l->session.child.pid, SIGKILL);
+	*ms = 2 * *ms < TICK_MS ? 2 * *ms : TICK_MS;
 	if (record_now_ns() < l->until)
 		return 0;
 	return l->recording ? end(l) : begin(l, STRETCH_NS);

@@ -93,8 +93,9 @@ static bool enable_all(struct record *r)
 		const struct source source = { r->probes->system, name, NULL, "lock", NULL };
 
 		probes_name(i, name, sizeof(name));
+		/* Refused, as in a file system without memory maps: then the lock is not told. */
 		if (r->probes->all[i].event && !enable(r, KINDS + i, &source))
-			return false;
+			r->follow.instance.why_not[0] = '\0';
 	}
 	return true;
 }

@@ -109,6 +109,8 @@ void waits_thread(struct waits *w, pid_t tid, pid_t process, uint64_t ns)
 		.known = true,
 		.lives = true,
 		.since = ns ? ns : w->begun,
+		.began = w->begun,
+		.silent = !ns,
 		.lived_ns = t->lived_ns,
 	};
 }
