@@ -78,6 +78,7 @@ def test_help_loads_nothing_that_takes_long() -> None:
     )
     assert answer.returncode == 0
     for command in (
+        "look",
         "run",
         "try",
         "trace",

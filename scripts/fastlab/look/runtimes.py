@@ -23,6 +23,8 @@ from fastlab.guest.symbols import parse_maps
 # The register of a function's first argument by the C ABI, and by Go's.
 _C, _GO = "%di", "%ax"
 _MACHINE = "x86_64"
+# At the end of a mangled name of Rust.
+_HASH = rb"17h[0-9a-f]{16}E"
 _LIBJVM = "libjvm.so"
 _ENTRY = struct.Struct("<IBBHQQ")
 _FUNCTION = 2
@@ -42,10 +44,10 @@ class Function:
 FUNCTIONS = (
     Function("mutex of Go", rb"(?:internal/)?sync\.runtime_SemacquireMutex", _GO, once=True),
     Function("RWMutex of Go", rb"sync\.runtime_SemacquireRWMutexR?", _GO, once=True),
-    Function("mutex of parking_lot", rb"_ZN11parking_lot9raw_mutex8RawMutex9lock_slow17h\w+", _C),
+    Function("mutex of parking_lot", rb"_ZN11parking_lot9raw_mutex8RawMutex9lock_slow" + _HASH, _C),
     Function(
         "RwLock of parking_lot",
-        rb"_ZN11parking_lot10raw_rwlock9RawRwLock\d+lock_(?:exclusive|shared)_slow17h\w+",
+        rb"_ZN11parking_lot10raw_rwlock9RawRwLock\d+lock_(?:exclusive|shared)_slow" + _HASH,
         _C,
     ),
     Function("monitor of Java", rb"_ZN13ObjectMonitor(?:6EnterI|14enter_internal)E\w+", _C),
