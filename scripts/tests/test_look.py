@@ -217,7 +217,7 @@ def parking(tmp_path: Path) -> Path:
     )
     path = tmp_path / "bin/parking"
     path.parent.mkdir()
-    words = ["gcc", "-x", "c", "-o", path, "-"]
+    words = ["gcc", "-x", "c", "-o", str(path), "-"]
     subprocess.run(words, input=source, text=True, check=True)
     return path
 

@@ -20,6 +20,19 @@ _MUCH = 0.25
 # Hand-offs a second to another CPU, as FAST looks at. At some 10 us each they take 1 % of a CPU.
 WORTH_A_TRY = 1000
 _SHOWN = 8
+_COLUMNS = (
+    "waited for",
+    "kind",
+    "address",
+    "threads",
+    "waiting",
+    "hand-offs/s",
+    "found taken/s",
+    "in vain",
+    "to another CPU",
+    "moved",
+    "mean, us",
+)
 _UNSEEN = (
     "not seen: locks that spin, or are free when they are taken; waits in pipes, sockets, files "
     "and timers; 32-bit programs and futex_waitv(); waiters after a requeue"
@@ -89,16 +102,16 @@ def _worth(look: Look, waits: Sequence[Wait], command: str) -> str:
 
 def table(look: Look) -> Table:
     """What is waited for, the most first."""
-    columns = ("waited for", "kind", "address", "threads", "waiting", "hand-offs/s")
-    columns += ("found taken/s", "in vain", "to another CPU", "moved", "mean, us")
     shown = [wait for wait in look.waits if wait.handoffs or wait.found_taken][:_SHOWN]
+    rows = [_row(look, wait) for wait in shown]
     note = (
         "waiting: share of the threads' time; in vain: another thread was faster; moved: the woken "
-        "thread goes on on another CPU than it waited on; mean: from the release to the end of the "
-        "wait, recorded; found taken: calls of a runtime's function for a lock that is not free"
+        "thread continues on another CPU than it waited on; mean: from the release to the end of "
+        "the wait, recorded"
     )
-    rows = [_row(look, wait) for wait in shown]
-    return without_empty(Table("What threads wait for", columns, rows, note, 3, ["hand-offs/s"]))
+    if any(wait.found_taken for wait in shown):
+        note += "; found taken: calls of a runtime's function for a lock that is not free"
+    return without_empty(Table("What threads wait for", _COLUMNS, rows, note, 3, ["hand-offs/s"]))
 
 
 def _row(look: Look, wait: Wait) -> list[Cell]:
@@ -125,7 +138,8 @@ def remarks(look: Look) -> list[str]:
         says.append(f"the program {look.ended}: the answer is of what it did until then")
     if look.lost:
         says.append(f"{look.lost:,} events came after a buffer was full, and are not counted")
-    if any(wait.kind == "waiter" for wait in look.waits):
+    parked = (wait for wait in look.waits if wait.kind == "waiter" and wait.handoffs >= _FEW)
+    if any(wait.share >= CONTENDED_SHARE for wait in parked):
         says.append(
             "words of waiters: a runtime's threads sleep so, or each has a condition of its own; "
             "which lock they wait for is known of Go, parking_lot and Java's monitors, if their "

@@ -2,7 +2,7 @@
 """Words of memory that threads wait for, and whether such a word is a lock.
 
 The kernel is told a word and the value that a waiter expects, not what the word means.
-Documentation/latency.rst has the rules, and where they err.
+Documentation/trace.rst has the rules, and where they err.
 """
 
 from __future__ import annotations
