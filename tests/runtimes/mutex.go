@@ -28,9 +28,9 @@ func main() {
 			var own int
 			for range rounds {
 				mutex.Lock()
-				work(&shared, 20000)
+				work(&shared, 100000)
 				mutex.Unlock()
-				work(&own, 4000)
+				work(&own, 100)
 			}
 		}()
 	}
