@@ -22,7 +22,7 @@ from fastlab.base.model import FastError
 from fastlab.cli import main
 from fastlab.look import answer, record
 from fastlab.look.record import LookRequest
-from fastlab.look.runtimes import FUNCTIONS, Function, Probe, files_of, probes_of
+from fastlab.look.runtimes import FUNCTIONS, Probe, SlowPath, files_of, probes_of
 from fastlab.look.waits import Look, look_of
 from fastlab.look.words import BITSET, PI, PLAIN, REALTIME, Part, Word, kinds
 
@@ -36,7 +36,7 @@ def document(name: str, **changes: Any) -> dict[str, Any]:
     return {**read, **changes}
 
 
-def probes(*functions: Function) -> list[Probe]:
+def probes(*functions: SlowPath) -> list[Probe]:
     return [Probe(function, PROGRAM, 0) for function in functions]
 
 

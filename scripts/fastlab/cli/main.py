@@ -76,8 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             with suppress(OSError):
                 sys.stdout.flush()
         _forget_output()
-        where = error.filename or "standard output"
-        return complain(f"{where}: {error.strerror}", ERROR)
+        return complain(f"{error.filename or 'standard output'}: {error.strerror}", ERROR)
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:

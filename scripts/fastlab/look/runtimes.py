@@ -31,7 +31,7 @@ _FUNCTION = 2
 
 
 @dataclass(frozen=True)
-class Function:
+class SlowPath:
     """`symbol` is a pattern of a function's name, `lock` its register with the lock's address.
     `once`: its thread may go on to other work while the lock's turn has not come."""
 
@@ -42,15 +42,15 @@ class Function:
 
 
 FUNCTIONS = (
-    Function("mutex of Go", rb"(?:internal/)?sync\.runtime_SemacquireMutex", _GO, once=True),
-    Function("RWMutex of Go", rb"sync\.runtime_SemacquireRWMutexR?", _GO, once=True),
-    Function("mutex of parking_lot", rb"_ZN11parking_lot9raw_mutex8RawMutex9lock_slow" + _HASH, _C),
-    Function(
+    SlowPath("mutex of Go", rb"(?:internal/)?sync\.runtime_SemacquireMutex", _GO, once=True),
+    SlowPath("RWMutex of Go", rb"sync\.runtime_SemacquireRWMutexR?", _GO, once=True),
+    SlowPath("mutex of parking_lot", rb"_ZN11parking_lot9raw_mutex8RawMutex9lock_slow" + _HASH, _C),
+    SlowPath(
         "RwLock of parking_lot",
         rb"_ZN11parking_lot10raw_rwlock9RawRwLock\d+lock_(?:exclusive|shared)_slow" + _HASH,
         _C,
     ),
-    Function("monitor of Java", rb"_ZN13ObjectMonitor(?:6EnterI|14enter_internal)E\w+", _C),
+    SlowPath("monitor of Java", rb"_ZN13ObjectMonitor(?:6EnterI|14enter_internal)E\w+", _C),
 )
 
 
@@ -58,7 +58,7 @@ FUNCTIONS = (
 class Probe:
     """A function at an offset in a file."""
 
-    function: Function
+    function: SlowPath
     path: Path
     offset: int
 
@@ -102,7 +102,7 @@ def _probes(path: Path) -> Iterator[Probe]:
         return
 
 
-def _addresses(elf: ELFFile) -> Iterator[tuple[Function, int]]:
+def _addresses(elf: ELFFile) -> Iterator[tuple[SlowPath, int]]:
     """Found in the table of names: a runtime has tens of thousands of symbols."""
     table = elf.get_section_by_name(".symtab")
     if not isinstance(table, SymbolTableSection):
