@@ -11,7 +11,7 @@ from typing import Any
 from fastlab.base.demangle import demangle
 from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.look.runtimes import Probe
-from fastlab.look.words import Kind, Word, kinds, read_words
+from fastlab.look.words import Word, WordKind, kinds, read_words
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Wait:
     time; `found_taken` is what a probe saw, 0 without one. `share` is that of its waiters' time in
     which they wait for it."""
 
-    kind: Kind
+    kind: WordKind
     name: str
     what: str
     process: int
@@ -72,7 +72,7 @@ def look_of(
     """Of fast-look's document."""
     words = read_words(document)
     symbols = Symbols(parse_maps(document["maps"] or ""), program)
-    groups: dict[tuple[Kind, int, int], list[Word]] = {}
+    groups: dict[tuple[WordKind, int, int], list[Word]] = {}
     for word, kind in zip(words, kinds(words), strict=True):
         if kind != "unwoken":
             groups.setdefault((kind, word.process, _place(word, kind)), []).append(word)
@@ -91,12 +91,12 @@ def look_of(
     )
 
 
-def _place(word: Word, kind: Kind) -> int:
+def _place(word: Word, kind: WordKind) -> int:
     """What words of a kind belong together: of a lock one, of a condition two."""
     return {"lock": word.address, "condition": word.pair[1]}.get(kind, 0)
 
 
-def _names(kind: Kind, group: Sequence[Word], symbols: Symbols, process: int) -> str:
+def _names(kind: WordKind, group: Sequence[Word], symbols: Symbols, process: int) -> str:
     first = min(group, key=lambda word: word.address)
     if kind == "waiter":
         waiters = len(_waiters(group))
@@ -110,7 +110,7 @@ def _waiters(group: Iterable[Word]) -> set[int]:
     return {tid for word in group for tid in word.waiters}
 
 
-def _wait(kind: Kind, group: Sequence[Word], name: str, probes: Sequence[Probe]) -> Wait:
+def _wait(kind: WordKind, group: Sequence[Word], name: str, probes: Sequence[Probe]) -> Wait:
     lived = {part.tid: part.lived_ns for word in group for part in word.threads}
     waiters = _waiters(group)
     wait_ns = sum(part.wait_ns for word in group for part in word.threads)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-Kind = Literal["lock", "condition", "waiter", "unwoken"]
+WordKind = Literal["lock", "condition", "waiter", "unwoken"]
 
 # Of enum waits_form in userspace/look/waits.h.
 PLAIN, BITSET, REALTIME, PI = 1, 2, 4, 8
@@ -83,7 +83,7 @@ def read_words(document: Mapping[str, Any]) -> list[Word]:
     ]
 
 
-def kinds(words: Sequence[Word]) -> list[Kind]:
+def kinds(words: Sequence[Word]) -> list[WordKind]:
     """Of each word."""
     pairs = _pairs(words)
     return [_kind(word, pairs) for word in words]
@@ -98,7 +98,7 @@ def _pairs(words: Iterable[Word]) -> Collection[tuple[int, int]]:
     return {pair for pair, addresses in seen.items() if len(addresses) > 1}
 
 
-def _kind(word: Word, pairs: Collection[tuple[int, int]]) -> Kind:
+def _kind(word: Word, pairs: Collection[tuple[int, int]]) -> WordKind:
     if word.probe is not None or word.forms & PI:
         return "lock"
     if not word.woken:
