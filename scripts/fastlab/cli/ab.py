@@ -7,6 +7,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fastlab.base.fast_command import fast_command
@@ -96,9 +97,7 @@ def _question(arguments: argparse.Namespace) -> Question:
     base = (EXT,) if scheduler else ()
     kernel_a = Recipe("a", sources[0], (), base)
     kernel_b = Recipe("b", sources[-1], tuple(arguments.patch), (*base, *arguments.config))
-    one = (kernel_a.source, kernel_a.patches, kernel_a.config) == (
-        *(kernel_b.source, kernel_b.patches, kernel_b.config),
-    )
+    one = replace(kernel_b, name=kernel_a.name) == kernel_a
     if one and not arguments.feature and not scheduler:
         raise UsageError(
             f"A and B are the same: give --patch, --config, --feature, --scheduler or a second "
@@ -108,15 +107,15 @@ def _question(arguments: argparse.Namespace) -> Question:
         Variant(A, "a"),
         Variant(B, "a" if one else "b", features=tuple(arguments.feature), scheduler=scheduler),
     )
-    changed = [*map(_named, arguments.patch), *arguments.config, *arguments.feature]
+    changed = [
+        *(Path(patch).name for patch in arguments.patch),
+        *arguments.config,
+        *arguments.feature,
+    ]
     changed += [arguments.scheduler] if scheduler else []
     words = f"A: Linux {sources[0]}. B: {', '.join([f'Linux {sources[-1]}', *changed])}."
     recipes = (kernel_a,) if one else (kernel_a, kernel_b)
     return Question(arms, A, kernels=recipes, words=words)
-
-
-def _named(patch: str) -> str:
-    return Path(patch).name
 
 
 def _scheduler(command: str) -> tuple[str, ...]:

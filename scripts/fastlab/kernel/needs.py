@@ -13,7 +13,10 @@ from fastlab.base.progress import Reporter
 from fastlab.kernel import kconfig, kernels
 from fastlab.kernel.kernels import BuildRequest
 
-_FAST = "a policy or knobs", "SCHED_FAST", "has no FAST", 'kernel = "fast", or patches = ["series"]'
+_FAST = (
+    *("a policy or knobs", "SCHED_FAST", "has no FAST"),
+    'kernel = "fast", or patches = ["series"] and config = ["fast"] in its [[kernel]]',
+)
 _EXT = "a scheduler", "SCHED_CLASS_EXT", "has no sched_ext", 'config = ["scx"] in its [[kernel]]'
 
 
