@@ -57,11 +57,11 @@ class Machine:
 @dataclass(frozen=True)
 class Variant:
     """An arm of an experiment: a kernel and its settings. `kernel` names a kernel of the experiment
-    or of the laboratory ("baseline", "fast", "wakecpu"). `knobs` are FAST's knobs besides the
-    policy. `features` are scheduler features, spelt as in debugfs. `cpus` confines the workload to
-    this number of CPUs; None: to all. `sysctl` and `debugfs` are values by name; `cmdline` is added
-    to the kernel's command line. `environment` is the workload's. `scheduler` is the command line
-    of a program that loads a sched_ext scheduler; one that ends in "--" also runs the workload."""
+    or of the laboratory (plan.arms.KERNELS). `knobs` are FAST's knobs besides the policy.
+    `features` are scheduler features, spelt as in debugfs. `cpus` confines the workload to this
+    number of CPUs; None: to all. `sysctl` and `debugfs` are values by name; `cmdline` is added to
+    the kernel's command line. `environment` is the workload's. `scheduler` is the command line of a
+    program that loads a sched_ext scheduler; one that ends in "--" also runs the workload."""
 
     name: str
     kernel: str

@@ -12,7 +12,7 @@ from fastlab.base.model import Recipe, Variant
 from fastlab.base.toml_table import TomlTable
 
 # Those of Kbuild/kernels.toml that an arm may name without a [[kernel]].
-KERNELS = ("baseline", "fast", "wakecpu")
+KERNELS = ("baseline", "fast", "wakecpu", "sched_ext")
 POLICIES = ("off", "strict", "soft", "adaptive")
 # FAST's knobs besides the policy, and their ranges.
 KNOBS = {"depth": (0, 2**32 - 1), "opt_in": (0, 1)}
