@@ -22,7 +22,7 @@
 #define LOOK_MS 5	/* between two looks */
 #define LISTEN_MS 10000	/* until it listens */
 #define SETTLE_MS 20	/* for what it does before it waits */
-#define STOP_MS 1000	/* from SIGTERM to SIGKILL */
+#define STOP_MS 100	/* from SIGTERM to SIGKILL: simulated, a second takes long */
 #define LAST_WORDS 2048	/* bytes of its output */
 
 /* In /proc/net/tcp the state TCP_LISTEN, in /proc/net/unix the flag SO_ACCEPTCON. */
