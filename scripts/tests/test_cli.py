@@ -17,6 +17,7 @@ from command_line import write_results
 
 from fastlab.base.model import FastError
 from fastlab.cli import main
+from fastlab.cli.commands import MODULES
 from fastlab.kernel import kernels
 
 
@@ -91,10 +92,25 @@ def test_help_loads_nothing_that_takes_long() -> None:
     ):
         assert re.search(rf"^    {command}\b", answer.stdout, re.MULTILINE)
     loaded = answer.stderr.split()
-    assert "fastlab.cli.run" in loaded
+    assert not {f"fastlab.cli.{name}" for name in MODULES} & {*loaded} - {"fastlab.cli.probes"}
     assert not {"scipy", "numpy", "matplotlib", "rich", "jinja2", "elftools", "perfetto"} & {
         *loaded
     }
+
+
+def test_a_command_loads_no_other() -> None:
+    loaded = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from fastlab.cli.main import make_parser\n"
+            "make_parser(['no.toml', 'compare']); print(*sys.modules)",
+        ],
+        env={"PYTHONPATH": str(Path(main.__file__).parents[2])},
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    assert {name for name in MODULES if f"fastlab.cli.{name}" in loaded} == {"results", "probes"}
 
 
 def test_an_error_is_one_text_without_traceback(
@@ -126,7 +142,7 @@ def test_an_interrupt_says_how_to_go_on(
 def test_an_interrupt_while_commands_are_loaded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted() -> None:
+    def interrupted(wanted: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(main, "make_parser", interrupted)

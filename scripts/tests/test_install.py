@@ -17,12 +17,9 @@ import pytest
 
 from fastlab.base.cache import cache_dir
 from fastlab.base.project import PROJECT, is_installed, python_package, work_dir
-from fastlab.cli.main import MODULES
+from fastlab.cli.commands import HELP
 
-PAGES = {f"fast-{name}" for name in MODULES if name not in ("trial", "results", "probes")} | {
-    "fast",
-    *(f"fast-{name}" for name in ("try", "compare", "report", "stat", "latency")),
-}
+PAGES = {"fast", *(f"fast-{name}" for name in HELP)}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from fastlab.base.fast_command import fast_command
 from fastlab.base.model import Recipe, UsageError, Variant
 from fastlab.base.progress import Reporter
 from fastlab.cli import tried
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import BELOW, OK, Commands, complain_of, project
 from fastlab.cli.options import percent
 from fastlab.kernel.catalogue import load_catalogue
@@ -29,7 +30,7 @@ EXT = "scx"
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "ab",
-        help="compare a change of the kernel with the kernel without it, by your program",
+        help=HELP["ab"],
         usage=USAGE,
         description="Run a program in the simulation: A without and B with a change of the kernel. "
         "The output says what the change does to the program's time, misses and wake-ups.",

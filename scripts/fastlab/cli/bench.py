@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 
 from fastlab.base.progress import Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import OK, Commands, check_writable, complain_of, keep, project, show
 from fastlab.cli.options import number, only, path, threads
 from fastlab.cli.plugins import add_plugins
@@ -16,9 +17,7 @@ from fastlab.splash import driver, programs, side_by_side
 
 
 def add(commands: Commands) -> None:
-    parser = commands.add_parser(
-        "bench", help="measure the laboratory itself, and what plug-ins measure"
-    )
+    parser = commands.add_parser("bench", help=HELP["bench"])
     what = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, command, says in (
         ("sim", _bench_sim, "measure what the cache model and attribution cost a simulation"),

@@ -10,6 +10,7 @@ from fastlab.base import cache_list
 from fastlab.base.cache import cache_dir
 from fastlab.base.cache_list import DAY, KINDS, CacheEntry
 from fastlab.base.progress import Reporter, steps
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import ERROR, OK, Commands, complain, show
 from fastlab.cli.options import number
 from fastlab.report.tables import Cell, Table
@@ -19,7 +20,7 @@ KB, MB = 1 << 10, 1 << 20
 
 
 def add(commands: Commands) -> None:
-    parser = commands.add_parser("cache", help="list, verify or remove the results of earlier work")
+    parser = commands.add_parser("cache", help=HELP["cache"])
     what = parser.add_subparsers(metavar="COMMAND", required=True)
     listing = what.add_parser("list", help="list the entries with size and age")
     listing.set_defaults(command=_list)

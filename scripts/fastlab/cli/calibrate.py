@@ -10,6 +10,7 @@ from pathlib import Path
 from fastlab.backend.host import without_fast
 from fastlab.base import files
 from fastlab.base.progress import Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import OK, Commands, check_writable, project, show
 from fastlab.cli.options import number, path
 from fastlab.guest import meson
@@ -22,7 +23,7 @@ from fastlab.trust import calibrate
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "calibrate",
-        help="measure this machine's caches and hand-offs, for a preset of the simulation",
+        help=HELP["calibrate"],
         description="Measure the latencies of this machine's caches, memory and hand-offs between "
         "threads with fast-calibrate, and make a preset for the simulation. The machine should be "
         "otherwise idle.",

@@ -8,12 +8,14 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fastlab.base import files
 from fastlab.base.model import FastError
-from fastlab.kernel.kernels import Places
-from fastlab.report.tables import Table
+from fastlab.base.project import PROJECT
+
+if TYPE_CHECKING:
+    from fastlab.report.tables import Table
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -31,7 +33,7 @@ LOG_WIDTH = 240
 
 def project() -> Path:
     """The directory of this checkout."""
-    return Places().project
+    return PROJECT
 
 
 def complain(text: str, status: int) -> int:

@@ -8,13 +8,14 @@ import shutil
 import textwrap
 
 from fastlab.base.progress import Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import ERROR, OK, Commands, project
 
 WIDTH = 18
 
 
 def add(commands: Commands) -> None:
-    what = "check what the laboratory needs on this machine"
+    what = HELP["doctor"]
     parser = commands.add_parser(
         "doctor",
         help=what,

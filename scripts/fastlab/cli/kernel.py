@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 from fastlab.base.progress import PlainReporter, Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import OK, Commands, check_directory
 from fastlab.cli.options import path
 from fastlab.kernel import kernels
 
 
 def add(commands: Commands) -> None:
-    parser = commands.add_parser("kernel", help="build and list kernels")
+    parser = commands.add_parser("kernel", help=HELP["kernel"])
     kernel = parser.add_subparsers(metavar="COMMAND", required=True)
 
     build = kernel.add_parser("build", help="build the kernels that experiments boot")

@@ -9,6 +9,7 @@ import shlex
 from fastlab.base.fast_command import fast_command
 from fastlab.base.model import UsageError
 from fastlab.base.progress import Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import OK, Commands, check_writable, keep, show
 from fastlab.cli.options import number, path
 
@@ -21,7 +22,7 @@ USAGE = (
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "look",
-        help="find out which lock your program's threads wait for, in its own time",
+        help=HELP["look"],
         usage=USAGE,
         description="Run a program on the running kernel, as root, and say which lock its threads "
         "wait for, how often it is handed over, how much of that goes to another CPU, and whether "

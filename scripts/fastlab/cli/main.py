@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import argparse
 import errno
-import importlib
 import io
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from fastlab.base.model import FastError, UsageError
 from fastlab.base.process import end_as_interrupted
 from fastlab.base.progress import Reporter, make_reporter
 from fastlab.base.project import version
+from fastlab.cli.commands import HELP, add_commands
 from fastlab.cli.common import BAD_USAGE, ERROR, INTERRUPTED, complain
 from fastlab.cli.parser import CommandParser
 from fastlab.cli.probes import handed_through
@@ -34,12 +34,6 @@ LOST = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 # argcomplete sets it when a shell asks for completions.
 COMPLETING = "_ARGCOMPLETE"
-
-# The modules of the commands, in the order of the help.
-MODULES = (
-    *("look", "run", "trial", "ab", "trace", "results", "kernel", "cache", "shell", "bench"),
-    *("calibrate", "trust", "splash", "probes", "doctor"),
-)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -84,11 +78,11 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if probe := handed_through(words):
         return probe
     end = words.index("--") if "--" in words else len(words)
-    parser = make_parser()
     if COMPLETING in os.environ:
         import argcomplete
 
-        argcomplete.autocomplete(parser)
+        argcomplete.autocomplete(make_parser())
+    parser = make_parser(words[:end])
     arguments, unknown = parser.parse_known_args(words[:end])
     if unknown and "argv" in arguments and end == len(words):
         own = [word for word in words[1:] if word not in unknown]
@@ -124,15 +118,15 @@ def _forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line. It needs only Python's standard library."""
-    parser = CommandParser(
+def make_parser(wanted: Container[str] = HELP) -> argparse.ArgumentParser:
+    """The parser of the command line; of commands that are not wanted it knows only the names. It
+    needs only Python's standard library."""
+    parser: argparse.ArgumentParser = CommandParser(
         prog="fast",
         description="Build, boot, run and compare Linux kernels with futex-aware scheduling.",
     )
     message = f"%(prog)s {version()}"
     parser.add_argument("--version", action="version", version=message, help="print the version")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in MODULES:
-        importlib.import_module(f"fastlab.cli.{name}").add(commands)
+    add_commands(commands, wanted)
     return parser

@@ -11,25 +11,20 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from fastlab.backend.counting import FAST_LATENCY, FAST_STAT
 from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 from fastlab.base.project import work_dir
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import Commands, project
 
-# By the name of the command: the program in Meson's build directory, and what it does.
-PROBES = {
-    "stat": (FAST_STAT, "count hardware and kernel events of a program"),
-    "latency": (FAST_LATENCY, "measure how long hand-offs of locks and wake-ups take"),
-}
+PROBES = ("stat", "latency")
 
 
 def add(commands: Commands) -> None:
-    for name, (program, what) in PROBES.items():
-        own = Path(program).name
+    for name in PROBES:
+        what, own = HELP[name], f"fast-{name}"
         parser = commands.add_parser(
             name,
             help=what,
@@ -54,7 +49,9 @@ def handed_through(words: Sequence[str]) -> argparse.Namespace | None:
 
 def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Become the program: its exit status and its signals are its own."""
-    program, _ = PROBES[arguments.probe]
+    from fastlab.backend.counting import FAST_LATENCY, FAST_STAT
+
+    program = FAST_STAT if arguments.probe == "stat" else FAST_LATENCY
     path = work_dir(project()) / "user" / program
     if not os.access(path, os.X_OK):
         raise FastError(f"{path}: not built; build the programs first: run `make`")

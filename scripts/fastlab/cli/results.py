@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fastlab.base.progress import Reporter
 from fastlab.cli.answer import name_left_out, show_answer, show_findings, write_report
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain, complain_of
 from fastlab.cli.options import percent
 from fastlab.report import answers, forms
@@ -17,10 +18,8 @@ from fastlab.statistics.findings import Findings
 
 
 def add(commands: Commands) -> None:
-    for name, command, what in (
-        ("compare", _compare, "print the comparison of an experiment's results"),
-        ("report", _report, "write the report of an experiment's results (needs no kernel)"),
-    ):
+    for name, command in (("compare", _compare), ("report", _report)):
+        what = HELP[name]
         parser = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
         parser.set_defaults(command=command)
         parser.add_argument("results", type=Path, metavar="RESULTS_DIR")

@@ -14,6 +14,7 @@ from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import Experiment, UsageError
 from fastlab.base.progress import Reporter
 from fastlab.cli.answer import finish
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import Commands
 from fastlab.cli.dry_run import check_results, list_runs, list_slots
 from fastlab.cli.options import number, path
@@ -30,7 +31,7 @@ from fastlab.plan.rows import counters_digest
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "run",
-        help="make the runs of an experiment, compare them and write the report",
+        help=HELP["run"],
         description="Build what an experiment needs, make the missing runs, compare all runs and "
         "write the report.",
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 
 from fastlab.base.progress import Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import Commands
 from fastlab.shell import machine
 
@@ -14,7 +15,7 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "shell",
         usage="%(prog)s [-h] [--variant V] [SERIES] [-- COMMAND...]",
-        help="boot a kernel with this file system: a shell in it, or one command",
+        help=HELP["shell"],
         description="Boot a kernel with this machine's file system, and run a shell or a command "
         "in it. Files that the guest writes are lost when it ends.",
     )

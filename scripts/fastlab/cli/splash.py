@@ -7,6 +7,7 @@ import argparse
 from typing import Any
 
 from fastlab.base.progress import Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import (
     ERROR,
     OK,
@@ -24,7 +25,7 @@ from fastlab.splash import driver, programs
 
 
 def add(commands: Commands) -> None:
-    parser = commands.add_parser("splash", help="drive an original SPLASH-2 or Splash-3 tree")
+    parser = commands.add_parser("splash", help=HELP["splash"])
     kinds = parser.add_subparsers(metavar="COMMAND", required=True)
     build = kinds.add_parser("build", help="build its programs outside of the tree")
     build.set_defaults(command=_splash_build)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fastlab.base.model import Place, UsageError
 from fastlab.base.progress import Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import OK, Commands, show
 from fastlab.cli.options import names, number, path
 from fastlab.plan import presets
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "trace",
-        help="record a run as a trace of threads, CPUs and hand-offs",
+        help=HELP["trace"],
         usage="fast trace [options] EXPERIMENT.toml\n       fast trace [options] -- PROGRAM "
         "[ARGUMENT ...]",
         description="Record one run of an experiment in the simulation, without FAST and with it, "

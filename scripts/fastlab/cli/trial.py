@@ -10,6 +10,7 @@ from fastlab.base.fast_command import fast_command
 from fastlab.base.model import UsageError
 from fastlab.base.progress import Reporter
 from fastlab.cli import tried
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import Commands
 from fastlab.trial.runs import FAST, TrialRequest
 
@@ -19,7 +20,7 @@ USAGE = f"{fast_command('try')} [options] -- PROGRAM [ARGUMENT ...]"
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "try",
-        help="find out whether FAST helps your program",
+        help=HELP["try"],
         usage=USAGE,
         description="Run a program in the simulation, without FAST and under FAST's policies. The "
         "output says which policy helps, by how much, and which locks cause the hand-offs. With "

@@ -12,6 +12,7 @@ from fastlab.backend.host import without_fast
 from fastlab.base import files, manifest, tools
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.progress import Reporter
+from fastlab.cli.commands import HELP
 from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, check_directory, project, show
 from fastlab.cli.options import number, path
 from fastlab.cli.simulation import simulate
@@ -26,7 +27,7 @@ from fastlab.trust import agreement, measured_file, native
 def add(commands: Commands) -> None:
     parser = commands.add_parser(
         "trust",
-        help="compare the simulation's predictions with a real machine",
+        help=HELP["trust"],
         description="Run the seven benchmarks in the simulation, free and confined to one CPU, and "
         "compare the predictions with measurements of this machine, or with hardware counters of "
         "another machine.",
