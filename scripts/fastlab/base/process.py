@@ -147,11 +147,16 @@ def _is_over_within(pid: int, seconds: float) -> bool:
 
 def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
     """Does the process end within this number of seconds?"""
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+    if process.poll() is None:
+        # Popen.wait() would look again and again.
+        handle = os.pidfd_open(process.pid)
+        try:
+            end = select.poll()
+            end.register(handle, select.POLLIN)
+            end.poll(seconds * 1000)
+        finally:
+            os.close(handle)
+    return process.poll() is not None
 
 
 @dataclass(frozen=True)

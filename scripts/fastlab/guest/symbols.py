@@ -6,8 +6,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -49,11 +50,7 @@ def parse_maps(text: str) -> list[MemoryMapping]:
 
 def static_maps(program: Path) -> list[MemoryMapping]:
     """The same for a program that lies where its file says; none for any other."""
-    with program.open("rb") as file:
-        elf = ELFFile(file)
-        if elf.header.e_type != "ET_EXEC":
-            return []
-        segments = [segment.header for segment in elf.iter_segments("PT_LOAD")]
+    fixed, segments = _segments(program, program.stat().st_mtime_ns)
     return [
         MemoryMapping(
             segment.p_vaddr // _PAGE * _PAGE,
@@ -63,7 +60,18 @@ def static_maps(program: Path) -> list[MemoryMapping]:
             str(program.resolve()),
         )
         for segment in segments
+        if fixed
     ]
+
+
+# Runs of an experiment ask for the same files.
+@lru_cache(maxsize=32)
+def _segments(path: Path, _changed: int) -> tuple[bool, Sequence[Any]]:
+    """Is the file a program that is not moved in memory? And its segments."""
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        segments = [segment.header for segment in elf.iter_segments("PT_LOAD")]
+        return elf.header.e_type == "ET_EXEC", segments
 
 
 @dataclass(frozen=True)
@@ -74,15 +82,31 @@ class _Symbol:
     name: str
 
 
+@lru_cache(maxsize=32)
+def _objects(path: Path, _changed: int) -> Sequence[_Symbol]:
+    """Objects in memory, by their addresses."""
+    with path.open("rb") as file:
+        symbols = [
+            _Symbol(
+                symbol.entry.st_value,
+                symbol.entry.st_size,
+                symbol.entry.st_info.bind == "STB_LOCAL",
+                symbol.name,
+            )
+            for symbol in defined(ELFFile(file), ("STT_OBJECT", "STT_COMMON"))
+            if symbol.entry.st_size
+        ]
+    # Of several names for a place, the last: a global one.
+    return sorted(symbols, key=lambda symbol: (symbol.value, not symbol.local, symbol.name))
+
+
 class Image:
     """An ELF file in memory: `bias` is what its own addresses are moved by, `name` is readable."""
 
     def __init__(self, path: Path, mapping: MemoryMapping) -> None:
         self.name = readable(path.name)
         self.path = path
-        with path.open("rb") as file:
-            elf = ELFFile(file)
-            segments = [segment.header for segment in elf.iter_segments("PT_LOAD")]
+        _, segments = _segments(path, path.stat().st_mtime_ns)
         first = next(
             segment
             for segment in segments
@@ -97,21 +121,8 @@ class Image:
         self.end = self.bias + max(segment.p_vaddr + segment.p_memsz for segment in segments)
 
     @cached_property
-    def _symbols(self) -> list[_Symbol]:
-        """Objects in memory, by their addresses."""
-        with self.path.open("rb") as file:
-            symbols = [
-                _Symbol(
-                    symbol.entry.st_value,
-                    symbol.entry.st_size,
-                    symbol.entry.st_info.bind == "STB_LOCAL",
-                    symbol.name,
-                )
-                for symbol in defined(ELFFile(file), ("STT_OBJECT", "STT_COMMON"))
-                if symbol.entry.st_size
-            ]
-        # Of several names for a place, the last: a global one.
-        return sorted(symbols, key=lambda symbol: (symbol.value, not symbol.local, symbol.name))
+    def _symbols(self) -> Sequence[_Symbol]:
+        return _objects(self.path, self.path.stat().st_mtime_ns)
 
     def describe(self, address: int) -> str:
         own = address - self.bias
