@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "attributing.h"
+#include "hits.h"
 #include "instructions.h"
+#include "pages.h"
 #include "simulation.h"
 #include "vcpu.h"
 
@@ -25,20 +27,34 @@ void accesses_reset(void)
 	memset(&piece, 0, sizeof(piece));
 }
 
+/* Finds the page of vaddr. Returns false if no memory is there. */
+static __attribute__((noinline)) bool learn_page(struct page *page, qemu_plugin_meminfo_t info,
+						 uint64_t vaddr, bool store)
+{
+	struct qemu_plugin_hwaddr *hw = qemu_plugin_get_hwaddr(info, vaddr);
+
+	if (!hw || qemu_plugin_hwaddr_is_io(hw))
+		return false;
+	page->key = page_key(vaddr, store);
+	page->start = qemu_plugin_hwaddr_phys_addr(hw) - (vaddr & (GUEST_PAGE - 1));
+	return true;
+}
+
 /* The access at vaddr lies in one page; `by` is the place of its instruction. */
 static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
 			       unsigned int size, bool store, unsigned int by)
 {
-	struct qemu_plugin_hwaddr *hw = qemu_plugin_get_hwaddr(info, vaddr);
+	struct page *page = page_of(cpu, vaddr);
 	uint64_t phys;
 
-	if (!hw || qemu_plugin_hwaddr_is_io(hw))
+	if (__builtin_expect(page->key != page_key(vaddr, store), 0) &&
+	    !learn_page(page, info, vaddr, store))
 		return;
-	phys = qemu_plugin_hwaddr_phys_addr(hw);
+	phys = page->start + (vaddr & (GUEST_PAGE - 1));
 	if (store)
-		cachesim_store(sim.model, cpu, phys, size);
+		hits_store(sim.model, cpu, phys, size);
 	else
-		cachesim_load(sim.model, cpu, phys, size);
+		hits_load(sim.model, cpu, phys, size);
 	if (by != NO_PLACE)
 		attributing_access(cpu, by, vaddr, phys, size, store);
 }

@@ -42,10 +42,7 @@ struct block *block_new(const struct qemu_plugin_insn *first,
 {
 	uint64_t vaddr = qemu_plugin_insn_vaddr(first);
 	uint64_t bytes = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last) - vaddr;
-	/*
-	 * Two more than fit in full, one for where it is cut by a page. Small
-	 * blocks matter: every execution reads one.
-	 */
+	/* Two more than fit in full, one for where it is cut by a page. */
 	size_t lines = (bytes >> cachesim_fetch_shift(sim.model)) + 3;
 	struct block *b = allocate(sizeof(*b) + lines * sizeof(b->lines[0]));
 

@@ -9,6 +9,7 @@
  *
  *	cachesim.[ch]		the interface (this file), and how a model is built
  *	hierarchy.[ch]		accesses of a CPU, and coherence between CPUs
+ *	hits.h			the shortest path of an access
  *	cache_array.h		one set-associative array of line tags and states
  *	line_directory.[ch]	the holders of each line
  *	bus.[ch]		when a bus is busy
@@ -50,6 +51,7 @@
  *	attributing.[ch]	attribution.h and allocators.h for blocks of code
  *	blocks.[ch]		blocks of code
  *	translation.[ch]	requests for the code that QEMU translates
+ *	pages.[ch]		where pages are in physical memory
  *	execution.[ch]		blocks that are executed
  *	accesses.[ch]		loads and stores
  *	region.[ch]		markers, and regions of interest

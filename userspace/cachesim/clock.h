@@ -113,6 +113,20 @@ void clock_start(struct parallel_clock *clock, const struct cachesim_machine *ma
 bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int instructions,
 		    enum clock_doing doing);
 
+/*
+ * The same in short, where nothing but the count of instructions changes: `cpu`, which is not idle,
+ * goes on with its turn. Returns false where clock_executed() is to be called.
+ */
+static inline bool clock_goes_on(struct parallel_clock *clock, unsigned int cpu,
+				 unsigned int instructions)
+{
+	if (clock->turn != cpu || clock->doing[cpu] != CLOCK_WORKS || !clock->active ||
+	    clock->local[cpu] >= clock->until)
+		return false;
+	clock->executed += instructions;
+	return true;
+}
+
 /* The burner has executed a block. Returns true at its turn's end. */
 bool clock_burnt(struct parallel_clock *clock, unsigned int instructions);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The path from QEMU to the model is in this file, so that the compiler inlines it. */
 #include "execution.h"
 
 #include "attributing.h"
 #include "guest_time.h"
+#include "hits.h"
 #include "simulation.h"
 #include "system_calls.h"
 #include "vcpu.h"
@@ -15,30 +17,17 @@ static enum clock_doing doing(const struct block *b)
 	return b->reads_tsc ? CLOCK_WAITS : CLOCK_IDLES;
 }
 
-__attribute__((used, visibility("hidden")))
-void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
+/* A block begins. */
+static inline void begin(bool burner, uintptr_t env)
 {
-	const struct block *b = userdata;
-
-	(void)passed;
-	if (__builtin_expect(vcpu_is_unsure(env), 0) && vcpu_recognise(b->burner, env))
+	if (__builtin_expect(vcpu_is_unsure(env), 0) && vcpu_recognise(burner, env))
 		guest_time_turn_begins();
 	if (guest_time_has_tsc())
 		guest_time_check_tsc();
-	if (__builtin_expect(b->burner, 0)) {
-		if (clock_burnt(&guest_time.clock, b->instructions))
-			guest_time_end_turn();
-		return;
-	}
-	if (__builtin_expect(b->code && attributing.allocators, 0) && b->mode == CACHESIM_USER)
-		system_calls_code(attribution_address(b->code), b->allocator);
-	if (__builtin_expect(b->code && sim.state == COUNTING, 0))
-		attributing_execute(b);
-	else
-		cachesim_execute(sim.model, vcpu.number, b->mode, b->instructions, b->lines,
-				 b->n_lines);
-	if (__builtin_expect(b->charge, 0))
-		clock_charge(&guest_time.clock, vcpu.number, b->charge);
+}
+
+static __attribute__((noinline)) void tell_clock(const struct block *b)
+{
 	if (!clock_executed(&guest_time.clock, vcpu.number, b->instructions, doing(b)))
 		return;
 	if (clock_stands(&guest_time.clock))
@@ -47,28 +36,88 @@ void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 	guest_time_end_turn();
 }
 
+/* Of the burner: `instructions` are all that there is to know of the block. */
+__attribute__((used, visibility("hidden")))
+void cachesim_burnt(unsigned int passed, void *instructions, uintptr_t env)
+{
+	(void)passed;
+	begin(true, env);
+	if (clock_burnt(&guest_time.clock, (uintptr_t)instructions))
+		guest_time_end_turn();
+}
+
+/* Of a program or the kernel: a block_is_plain(). */
+__attribute__((used, visibility("hidden")))
+void cachesim_plain_block(unsigned int passed, void *userdata, uintptr_t env)
+{
+	const struct block *b = userdata;
+
+	(void)passed;
+	begin(false, env);
+	hits_execute(sim.model, vcpu.number, b->mode, b->instructions, b->lines, b->n_lines);
+	if (!clock_goes_on(&guest_time.clock, vcpu.number, b->instructions))
+		tell_clock(b);
+}
+
+__attribute__((used, visibility("hidden")))
+void cachesim_block(unsigned int passed, void *userdata, uintptr_t env)
+{
+	const struct block *b = userdata;
+
+	(void)passed;
+	begin(false, env);
+	if (b->code && attributing.allocators && b->mode == CACHESIM_USER)
+		system_calls_code(attribution_address(b->code), b->allocator);
+	if (b->code && sim.state == COUNTING)
+		attributing_execute(b);
+	else
+		hits_execute(sim.model, vcpu.number, b->mode, b->instructions, b->lines,
+			     b->n_lines);
+	if (b->charge)
+		clock_charge(&guest_time.clock, vcpu.number, b->charge);
+	tell_clock(b);
+}
+
 /*
- * QEMU's generated code keeps `env` in %rbp (vcpu.h), and the call to on_block() leaves it there.
- * On hosts other than x86-64 the plugin recognises the vCPU before every block.
+ * QEMU's generated code keeps `env` in %rbp (vcpu.h), and the call to a callback leaves it there. On
+ * hosts other than x86-64 the plugin recognises the vCPU before every block.
  */
 #ifdef __x86_64__
-__asm__(".text\n"
-	".type on_block, @function\n"
-	"on_block:\n"
-	"	mov %rbp, %rdx\n"
-	"	jmp cachesim_block_executed\n"
-	".size on_block, . - on_block\n");
-__attribute__((visibility("hidden"))) void on_block(unsigned int passed, void *userdata);
+#define WITH_ENV(name, target)				\
+	__asm__(".text\n"				\
+		".type " #name ", @function\n"		\
+		#name ":\n"				\
+		"	mov %rbp, %rdx\n"		\
+		"	jmp " #target "\n"		\
+		".size " #name ", . - " #name "\n");	\
+	__attribute__((visibility("hidden"))) void name(unsigned int passed, void *userdata)
 #else
-static void on_block(unsigned int passed, void *userdata)
-{
-	cachesim_block_executed(passed, userdata, vcpu.env + 1);
-}
+#define WITH_ENV(name, target)						\
+	static void name(unsigned int passed, void *userdata)		\
+	{								\
+		target(passed, userdata, vcpu.env + 1);			\
+	}								\
+	_Static_assert(1, "")
 #endif
+WITH_ENV(on_burnt, cachesim_burnt);
+WITH_ENV(on_plain_block, cachesim_plain_block);
+WITH_ENV(on_block, cachesim_block);
 
-void execution_watch(struct qemu_plugin_insn *first, struct block *b)
+/* Nothing happens to it but that the model and the clock count it. */
+static bool block_is_plain(const struct block *b)
 {
-	qemu_plugin_register_vcpu_insn_exec_cb(first, on_block, QEMU_PLUGIN_CB_R_REGS, b);
+	return !b->code && !b->charge && b->mode != CACHESIM_IDLE;
+}
+
+void execution_watch(struct qemu_plugin_insn *first, struct block *b, size_t n)
+{
+	if (b->burner)
+		qemu_plugin_register_vcpu_insn_exec_cb(first, on_burnt, QEMU_PLUGIN_CB_R_REGS,
+						       (void *)(uintptr_t)n);
+	else
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			first, block_is_plain(b) ? on_plain_block : on_block,
+			QEMU_PLUGIN_CB_R_REGS, b);
 }
 
 /* An idle CPU polls with PAUSE, and passes with it the time that it is charged. */

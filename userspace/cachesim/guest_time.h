@@ -13,6 +13,9 @@
 struct guest_time {
 	struct parallel_clock clock;
 	const void *control;	/* QEMU's handle */
+	bool kicks;		/* turns are ended by a kick, not through `control` */
+	struct qemu_cpu *kicked;	/* whose turn was ended by a kick; NULL: the last turn's was not */
+	struct qemu_cpu *cpus[CACHESIM_MAX_CPUS + 1];	/* by vCPU; NULL: not looked for yet */
 	bool turn_over;		/* the plugin has asked QEMU to go on with the next vCPU */
 	struct {
 		bool read;	/* the vCPU's registers hold the TSC when its next block begins */
@@ -24,8 +27,11 @@ struct guest_time {
 
 PLUGIN_STATE struct guest_time guest_time;
 
-/* Take control of QEMU's time. Returns false if another plugin has it. */
-bool guest_time_open(void);
+/*
+ * Take control of QEMU's time; `api` is the newest version of the plugin interface that this QEMU
+ * has. Returns false if another plugin has it.
+ */
+bool guest_time_open(int api);
 
 /* The clock begins. */
 void guest_time_begin(void);

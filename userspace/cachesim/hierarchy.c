@@ -358,13 +358,8 @@ void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode 
 		      unsigned int instructions, const uint64_t *lines, unsigned int n)
 {
 	struct cpu *c = &cs->cpu[cpu];
-	uint64_t time = (uint64_t)instructions * cs->cpi[mode];
 
-	c->mode = mode;
-	c->now = &c->counts[mode];
-	c->now->instructions += instructions;
-	c->now->cycles += time;
-	*c->clock += time;
+	spend_instructions(cs, c, mode, instructions);
 	for (unsigned int i = 0; i < n; i++)
 		fetch_line(cs, c, lines[i]);
 }

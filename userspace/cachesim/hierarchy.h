@@ -52,6 +52,19 @@ struct cachesim {
 /* A latency of the machine, in the model's unit of time. */
 #define TIME(cs, field) ((uint64_t)(cs)->machine.field * CACHESIM_CYCLE)
 
+/* `c` executes instructions, apart from their fetch. */
+static inline void spend_instructions(const struct cachesim *cs, struct cpu *c,
+				      enum cachesim_mode mode, unsigned int instructions)
+{
+	uint64_t time = (uint64_t)instructions * cs->cpi[mode];
+
+	c->mode = mode;
+	c->now = &c->counts[mode];
+	c->now->instructions += instructions;
+	c->now->cycles += time;
+	*c->clock += time;
+}
+
 static inline uint64_t physical(uint64_t address)
 {
 	return address & ((1ull << CACHESIM_PHYS_BITS) - 1);

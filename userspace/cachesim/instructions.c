@@ -49,6 +49,22 @@ bool instruction_leaves_kernel(const struct qemu_plugin_insn *insn)
 	       (IS(insn, 0x48, 0x0f, 0x07) || IS(insn, 0x48, 0xcf));
 }
 
+/* mov to a control register; invlpg; invpcid: with or without a REX. */
+bool instruction_changes_pages(const struct qemu_plugin_insn *insn)
+{
+	uint8_t bytes[5] = { 0 }, *opcode = bytes;
+
+	qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
+	if (*opcode == 0x66)
+		opcode++;
+	if ((*opcode & 0xf0) == 0x40)
+		opcode++;
+	if (opcode[0] != 0x0f)
+		return false;
+	return opcode[1] == 0x22 || (opcode[1] == 0x01 && opcode[2] >> 6 != 3 && (opcode[2] >> 3 & 7) == 7) ||
+	       (opcode[1] == 0x38 && opcode[2] == 0x82);
+}
+
 /* fxsave, fxrstor, xsave, xrstor, xsaveopt; xrstors, xsavec, xsaves: by the bytes behind a REX. */
 bool instruction_moves_state(const struct qemu_plugin_insn *insn)
 {

@@ -15,6 +15,9 @@ bool instruction_reads_tsc(const struct qemu_plugin_insn *insn);
 bool instruction_enters_kernel(const struct qemu_plugin_insn *insn);
 bool instruction_leaves_kernel(const struct qemu_plugin_insn *insn);
 
+/* Does it change what a TLB may know: a control register, or a page in it? */
+bool instruction_changes_pages(const struct qemu_plugin_insn *insn);
+
 /* Does it save or restore the state of FPU and vectors? */
 bool instruction_moves_state(const struct qemu_plugin_insn *insn);
 

@@ -26,6 +26,7 @@
 #include "guest_kernel.h"
 #include "guest_time.h"
 #include "instructions.h"
+#include "pages.h"
 #include "qemu_callbacks.h"
 #include "region.h"
 #include "simulation.h"
@@ -100,6 +101,7 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	memset(&sim, 0, sizeof(sim));
 	vcpu_reset();
 	accesses_reset();
+	pages_reset();
 	guest_ram_forget();
 	if (check_qemu(info, error, size) ||
 	    options_parse(&sim.options, argc, argv, error, size) ||
@@ -108,7 +110,7 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	sim.cpus = info->system.smp_vcpus - 1;
 	if (make_model(error, size))
 		return -1;
-	if (!guest_time_open()) {
+	if (!guest_time_open(info->version.cur)) {
 		snprintf(error, size, "another plugin controls the time: leave it out");
 		return -1;
 	}

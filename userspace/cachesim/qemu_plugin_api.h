@@ -150,6 +150,17 @@ bool qemu_plugin_read_memory_vaddr(uint64_t address, struct glib_array *data, si
 __attribute__((weak)) const void *qemu_plugin_request_time_control(void);
 __attribute__((weak)) void qemu_plugin_update_ns(const void *handle, int64_t time);
 
+/*
+ * Not of the plugin interface, but of QEMU itself, which exports them where it is built with
+ * modules, as Debian builds it: a vCPU's state, of which `env` (vcpu.h) is a part; end the turn of
+ * the vCPU that runs, and do not begin one of any other before QEMU's timers have been looked at;
+ * the same for one vCPU alone.
+ */
+struct qemu_cpu;
+__attribute__((weak)) struct qemu_cpu *qemu_get_cpu(int index);
+__attribute__((weak)) void qemu_cpu_kick(struct qemu_cpu *cpu);
+__attribute__((weak)) void cpu_exit(struct qemu_cpu *cpu);
+
 /* log2 of the access's size in bytes. */
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 /* Valid within a memory callback only; NULL when the address is not mapped. */

@@ -6,6 +6,7 @@
 #include "execution.h"
 #include "guest_kernel.h"
 #include "guest_time.h"
+#include "pages.h"
 #include "instructions.h"
 #include "region.h"
 #include "simulation.h"
@@ -32,7 +33,7 @@ static void watch_everything(struct qemu_plugin_tb *tb, size_t n)
 
 		if (!b) {
 			b = block_new(insn, qemu_plugin_tb_get_insn(tb, n - 1), n - i);
-			execution_watch(insn, b);
+			execution_watch(insn, b, n - i);
 		}
 		block_add(b, insn);
 		accesses_watch(insn, b);
@@ -42,6 +43,7 @@ static void watch_everything(struct qemu_plugin_tb *tb, size_t n)
 			guest_time_watch(insn);
 		system_calls_watch(insn);
 		guest_kernel_watch(insn);
+		pages_watch(insn);
 		if (region_watch(insn))
 			b = NULL;
 	}
