@@ -89,6 +89,9 @@ def run_job() -> None:
         say("FAST err single_ctr: unknown option\n")
     else:
         say(f"FAST out {json.dumps(OUTPUT)}\n")
+    if MODE == "memory":
+        words = [option("object", name) for name in ("mem-path", "size", "share", "readonly")]
+        say(f"FAST err {' '.join(words)}\n")
     if MODE == "preloaded":
         libraries = os.environ.get("LD_PRELOAD", "None").split(":")
         paths = (os.path.realpath(one) if "/" in one else one for one in libraries)
@@ -116,6 +119,8 @@ def main() -> None:
         sys.exit(1)
     Path("host").touch()
     Path("serial.log").touch()
+    if option("object", "share") == "on":
+        Path(option("object", "mem-path")).touch()
     control = socket.socket(fileno=int(option("chardev", "fd")))
     stream = control.makefile("rw")
     print(json.dumps({"QMP": {}}), file=stream, flush=True)

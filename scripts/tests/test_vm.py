@@ -81,6 +81,17 @@ def test_a_machine_whose_clock_qemu_moved_is_saved_like_one_whose_clock_it_did_n
     assert struct.pack(">qq", 500, 1000) in stood
 
 
+def test_a_run_goes_on_with_the_memory_beside_the_snapshot(lab: Lab, tmp_path: Path) -> None:
+    lab.boot()
+    memory = (lab.directory / vm.MEMORY).rename(tmp_path / vm.MEMORY)
+    assert memory.stat().st_mode & 0o777 == 0o644
+    lab.mode("memory")
+    arguments = (Path("plugin.so"), JOB, lab.directory, lab.watchdogs, lab.cancelled)
+    outcome = vm.run_job(lab.simulation, tmp_path / vm.SNAPSHOT, *arguments)
+    # A run writes to pages of its own.
+    assert outcome.errors == (f"{memory} {lab.simulation.machine.memory_mb}M off on",)
+
+
 @pytest.mark.parametrize(
     ("mode", "words"),
     [

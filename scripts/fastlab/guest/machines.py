@@ -24,6 +24,7 @@ def machine_id(simulation: vm.Simulation, made_of: Sequence[str]) -> str:
         simulation.kernel.id,
         *made_of,
         *hardware.arguments(simulation.machine, cmdline=simulation.cmdline),
+        vm.MEMORY,
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

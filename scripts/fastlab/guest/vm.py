@@ -32,6 +32,8 @@ from fastlab.plan.invocation import benchmark_result
 TRANSFER_SECONDS = 120.0
 
 SNAPSHOT = "snapshot"
+# Beside it: the guest's memory, which runs share until they write to a page.
+MEMORY = "memory"
 # What the plugin has found out about instructions, in the machine's directory.
 ATTRIBUTION = "attribution.jsonl"
 # And which functions it is to take for malloc() and its like.
@@ -148,13 +150,15 @@ def boot(
 def save_machine(
     simulation: Simulation, directory: Path, watchdogs: Watchdogs, cancelled: threading.Event
 ) -> None:
-    """Boot the machine up to the guest's stop, and save it in `directory`/snapshot."""
-    with _started(simulation, directory, [], cancelled) as vm:
+    """Boot the machine up to the guest's stop, and save it in `directory`: snapshot, memory."""
+    with _started(simulation, directory, _memory(simulation, MEMORY, "share=on"), cancelled) as vm:
         vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
+        vm.execute("migrate-set-capabilities", capabilities=_WITHOUT_MEMORY)
         vm.execute("migrate", uri=f"file:{SNAPSHOT}")
         vm.wait_for(vm.saved, "saving", TRANSFER_SECONDS)
     settle_clock(directory / SNAPSHOT)
-    (directory / SNAPSHOT).chmod(0o644)
+    for name in (SNAPSHOT, MEMORY):
+        (directory / name).chmod(0o644)
 
 
 def run_job(
@@ -182,8 +186,10 @@ def run_job(
         from fastlab.guest.allocators import allocators_text
 
         watched = allocators_text(programs)
+    memory = snapshot.with_name(MEMORY)
     arguments = [
         *_hand_over(job, directory, clock=plugin is not None),
+        *_memory(simulation, str(memory.absolute()), "share=off,readonly=on,rom=off"),
         *("-incoming", "defer"),
         *(_plugin_arguments(simulation, plugin, futexes, attribute, watched) if plugin else ()),
     ]
@@ -194,6 +200,7 @@ def run_job(
         # Else QEMU announces the machine to the network by timers of the host's clock, which
         # cut a CPU's turn short at any instruction, though there is no network.
         vm.execute("migrate-set-parameters", **{"announce-rounds": 0})
+        vm.execute("migrate-set-capabilities", capabilities=_WITHOUT_MEMORY)
         vm.execute("migrate-incoming", uri=f"file:{snapshot}")
         vm.wait_for(lambda: vm.status() != "inmigrate", "restore", TRANSFER_SECONDS)
         return _go_on(vm, watchdogs)
@@ -211,6 +218,20 @@ def boot_job(
     with _started(simulation, directory, arguments, cancelled) as vm:
         vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
         return _go_on(vm, watchdogs)
+
+
+# The snapshot does not hold what is in a file that QEMU shares.
+_WITHOUT_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
+
+
+def _memory(simulation: Simulation, path: str, how: str) -> list[str]:
+    """The guest's memory is this file, mapped."""
+    escaped = path.replace(",", ",,")
+    size = simulation.machine.memory_mb
+    return [
+        *("-object", f"memory-backend-file,id=memory,size={size}M,mem-path={escaped},{how}"),
+        *("-machine", "memory-backend=memory"),
+    ]
 
 
 def _hand_over(job: Job, directory: Path, clock: bool = False) -> tuple[str, str]:
@@ -276,7 +297,7 @@ def _started(
     QEMU also ends with this thread (setpriv): a SIGKILL of this process leaves no QEMU behind.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    for name in ("serial.log", "host", "plugin.jsonl", ATTRIBUTION, SNAPSHOT):
+    for name in ("serial.log", "host", "plugin.jsonl", ATTRIBUTION, SNAPSHOT, MEMORY):
         (directory / name).unlink(missing_ok=True)
     # Read also where QEMU dies before it opens the file.
     (directory / "host").touch()
