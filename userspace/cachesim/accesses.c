@@ -59,10 +59,26 @@ static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uin
 		attributing_access(cpu, by, vaddr, phys, size, store);
 }
 
+/* What QEMU says of a kind of access is always the same; it is asked for kinds that are new here. */
+static inline unsigned int size_of(qemu_plugin_meminfo_t info)
+{
+	static struct {
+		qemu_plugin_meminfo_t info;
+		unsigned int size;	/* 0: unknown */
+	} known[64];
+	unsigned int place = info % 64;
+
+	if (__builtin_expect(known[place].info != info || !known[place].size, 0)) {
+		known[place].info = info;
+		known[place].size = 1u << qemu_plugin_mem_size_shift(info);
+	}
+	return known[place].size;
+}
+
 static inline void access_memory(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
 				 bool store, unsigned int by)
 {
-	unsigned int size = 1u << qemu_plugin_mem_size_shift(info);
+	unsigned int size = size_of(info);
 	unsigned int here = GUEST_PAGE - (vaddr & (GUEST_PAGE - 1));
 
 	if (__builtin_expect(size <= here, 1)) {
@@ -213,19 +229,20 @@ static void watch_access_by(struct qemu_plugin_insn *insn, enum access access, s
 }
 #endif
 
-static void watch_access(struct qemu_plugin_insn *insn, enum access access, const struct block *b)
+static void watch_access(struct qemu_plugin_insn *insn, enum access access, const struct block *b,
+			 size_t place)
 {
 	if (b->code)
-		watch_access_by(insn, access, b->instructions - 1);
+		watch_access_by(insn, access, place);
 	else
 		qemu_plugin_register_vcpu_mem_cb(insn, on_accesses[access], QEMU_PLUGIN_CB_NO_REGS,
 						 direction(access), NULL);
 }
 
-void accesses_watch(struct qemu_plugin_insn *insn, const struct block *b)
+void accesses_watch(struct qemu_plugin_insn *insn, const struct block *b, size_t place)
 {
 	bool state = instruction_moves_state(insn);
 
-	watch_access(insn, state ? STATE_LOAD : LOAD, b);
-	watch_access(insn, state ? STATE_STORE : STORE, b);
+	watch_access(insn, state ? STATE_LOAD : LOAD, b, place);
+	watch_access(insn, state ? STATE_STORE : STORE, b, place);
 }

@@ -6,8 +6,8 @@
 #include "blocks.h"
 #include "qemu_plugin_api.h"
 
-/* Have QEMU report each load and store of the instruction, the last one of the block. */
-void accesses_watch(struct qemu_plugin_insn *insn, const struct block *b);
+/* Have QEMU report each load and store of the instruction at this place of the block. */
+void accesses_watch(struct qemu_plugin_insn *insn, const struct block *b, size_t place);
 
 /* Forget the last access: the plugin is installed. */
 void accesses_reset(void);

@@ -9,14 +9,6 @@
 #include "system_calls.h"
 #include "vcpu.h"
 
-/* An idle CPU that reads the TSC waits: wait_ticks() of Kbuild/patches/6.12/simulator. */
-static enum clock_doing doing(const struct block *b)
-{
-	if (b->mode != CACHESIM_IDLE)
-		return CLOCK_WORKS;
-	return b->reads_tsc ? CLOCK_WAITS : CLOCK_IDLES;
-}
-
 /* A block begins. */
 static inline void begin(bool burner, uintptr_t env)
 {
@@ -26,14 +18,61 @@ static inline void begin(bool burner, uintptr_t env)
 		guest_time_check_tsc();
 }
 
-static __attribute__((noinline)) void tell_clock(const struct block *b)
+/* `instructions` have been executed. */
+static __attribute__((noinline)) void tell_clock(unsigned int instructions, enum clock_doing doing)
 {
-	if (!clock_executed(&guest_time.clock, vcpu.number, b->instructions, doing(b)))
+	if (!clock_executed(&guest_time.clock, vcpu.number, instructions, doing))
 		return;
 	if (clock_stands(&guest_time.clock))
 		die("the burner does not run, and so the clock stands",
 		    "something in the guest has stopped the CPU that Linux does not know");
 	guest_time_end_turn();
+}
+
+/*
+ * Most blocks are of a program or the kernel, in lines that follow one another, and the model and
+ * the clock count them, no more. What those need is in the callback's argument itself, so that the
+ * host's caches have one line less to hold: the mode, the numbers of lines and of instructions, and
+ * the first line.
+ */
+#define MODE_BITS 2u
+#define LINES_BITS 5u
+#define INSTRUCTIONS_BITS 10u
+#define LINE_SHIFT (MODE_BITS + LINES_BITS + INSTRUCTIONS_BITS)
+_Static_assert(LINE_SHIFT + CACHESIM_PHYS_BITS <= 64, "a line's number has room");
+
+static bool fits(const struct block *b)
+{
+	if (b->code || b->charge || b->mode == CACHESIM_IDLE || b->n_lines >> LINES_BITS ||
+	    b->instructions >> INSTRUCTIONS_BITS)
+		return false;
+	for (unsigned int i = 1; i < b->n_lines; i++)
+		if (b->lines[i] != b->lines[0] + i)
+			return false;
+	return sizeof(void *) == sizeof(uint64_t);
+}
+
+static void *packed(const struct block *b)
+{
+	return (void *)(uintptr_t)(b->lines[0] << LINE_SHIFT |
+				   (uint64_t)b->instructions << (MODE_BITS + LINES_BITS) |
+				   (uint64_t)b->n_lines << MODE_BITS | b->mode);
+}
+
+__attribute__((used, visibility("hidden")))
+void cachesim_packed_block(unsigned int passed, void *userdata, uintptr_t env)
+{
+	uint64_t block = (uintptr_t)userdata;
+	enum cachesim_mode mode = block & ((1u << MODE_BITS) - 1);
+	unsigned int n = block >> MODE_BITS & ((1u << LINES_BITS) - 1);
+	unsigned int instructions =
+		block >> (MODE_BITS + LINES_BITS) & ((1u << INSTRUCTIONS_BITS) - 1);
+
+	(void)passed;
+	begin(false, env);
+	hits_execute(sim.model, vcpu.number, mode, instructions, block >> LINE_SHIFT, n);
+	if (!clock_goes_on(&guest_time.clock, vcpu.number, instructions))
+		tell_clock(instructions, CLOCK_WORKS);
 }
 
 /* Of the burner: `instructions` are all that there is to know of the block. */
@@ -46,19 +85,15 @@ void cachesim_burnt(unsigned int passed, void *instructions, uintptr_t env)
 		guest_time_end_turn();
 }
 
-/* Of a program or the kernel: a block_is_plain(). */
-__attribute__((used, visibility("hidden")))
-void cachesim_plain_block(unsigned int passed, void *userdata, uintptr_t env)
+/* An idle CPU that reads the TSC waits: wait_ticks() of Kbuild/patches/6.12/simulator. */
+static enum clock_doing doing(const struct block *b)
 {
-	const struct block *b = userdata;
-
-	(void)passed;
-	begin(false, env);
-	hits_execute(sim.model, vcpu.number, b->mode, b->instructions, b->lines, b->n_lines);
-	if (!clock_goes_on(&guest_time.clock, vcpu.number, b->instructions))
-		tell_clock(b);
+	if (b->mode != CACHESIM_IDLE)
+		return CLOCK_WORKS;
+	return b->reads_tsc ? CLOCK_WAITS : CLOCK_IDLES;
 }
 
+/* Any other block. */
 __attribute__((used, visibility("hidden")))
 void cachesim_block(unsigned int passed, void *userdata, uintptr_t env)
 {
@@ -71,11 +106,11 @@ void cachesim_block(unsigned int passed, void *userdata, uintptr_t env)
 	if (b->code && sim.state == COUNTING)
 		attributing_execute(b);
 	else
-		hits_execute(sim.model, vcpu.number, b->mode, b->instructions, b->lines,
-			     b->n_lines);
+		cachesim_execute(sim.model, vcpu.number, b->mode, b->instructions, b->lines,
+				 b->n_lines);
 	if (b->charge)
 		clock_charge(&guest_time.clock, vcpu.number, b->charge);
-	tell_clock(b);
+	tell_clock(b->instructions, doing(b));
 }
 
 /*
@@ -100,24 +135,17 @@ void cachesim_block(unsigned int passed, void *userdata, uintptr_t env)
 	_Static_assert(1, "")
 #endif
 WITH_ENV(on_burnt, cachesim_burnt);
-WITH_ENV(on_plain_block, cachesim_plain_block);
+WITH_ENV(on_packed_block, cachesim_packed_block);
 WITH_ENV(on_block, cachesim_block);
 
-/* Nothing happens to it but that the model and the clock count it. */
-static bool block_is_plain(const struct block *b)
+void execution_watch(struct qemu_plugin_insn *first, struct block *b)
 {
-	return !b->code && !b->charge && b->mode != CACHESIM_IDLE;
-}
+	bool fit = !b->burner && fits(b);
 
-void execution_watch(struct qemu_plugin_insn *first, struct block *b, size_t n)
-{
-	if (b->burner)
-		qemu_plugin_register_vcpu_insn_exec_cb(first, on_burnt, QEMU_PLUGIN_CB_R_REGS,
-						       (void *)(uintptr_t)n);
-	else
-		qemu_plugin_register_vcpu_insn_exec_cb(
-			first, block_is_plain(b) ? on_plain_block : on_block,
-			QEMU_PLUGIN_CB_R_REGS, b);
+	qemu_plugin_register_vcpu_insn_exec_cb(
+		first, b->burner ? on_burnt : fit ? on_packed_block : on_block,
+		QEMU_PLUGIN_CB_R_REGS,
+		b->burner ? (void *)(uintptr_t)b->instructions : fit ? packed(b) : b);
 }
 
 /* An idle CPU polls with PAUSE, and passes with it the time that it is charged. */

@@ -6,11 +6,8 @@
 #include "blocks.h"
 #include "qemu_plugin_api.h"
 
-/*
- * Have QEMU report each execution of the block, which begins with the instruction. A block of the
- * burner, which need not be complete yet, has `n` instructions.
- */
-void execution_watch(struct qemu_plugin_insn *first, struct block *b, size_t n);
+/* Have QEMU report each execution of the block, which begins with the instruction. */
+void execution_watch(struct qemu_plugin_insn *first, struct block *b);
 
 /* Have QEMU report each execution of the instruction, a PAUSE at this place of its block. */
 void execution_watch_pause(struct qemu_plugin_insn *insn, size_t place);

@@ -52,18 +52,18 @@ static inline void hits_store(struct cachesim *cs, unsigned int cpu, uint64_t ph
 	}
 }
 
-/* As cachesim_execute(). */
+/* As cachesim_execute(), of `n` lines from `line` on. */
 static inline void hits_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode mode,
-				unsigned int instructions, const uint64_t *lines, unsigned int n)
+				unsigned int instructions, uint64_t line, unsigned int n)
 {
 	struct cpu *c = &cs->cpu[cpu];
 
 	spend_instructions(cs, c, mode, instructions);
-	for (unsigned int i = 0; i < n; i++) {
-		if (__builtin_expect(hits_first(&c->l1i, lines[i]), 1))
+	for (; n--; line++) {
+		if (__builtin_expect(hits_first(&c->l1i, line), 1))
 			c->now->l1i_references++;
 		else
-			cachesim_execute(cs, cpu, mode, 0, &lines[i], 1);
+			cachesim_execute(cs, cpu, mode, 0, &line, 1);
 	}
 }
 

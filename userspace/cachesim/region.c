@@ -168,6 +168,11 @@ static enum marker marker_of(const struct qemu_plugin_insn *insn)
 	return word[1] <= MARKER_CLOCK ? word[1] : MARKER_NONE;
 }
 
+bool region_has_marker(const struct qemu_plugin_insn *insn)
+{
+	return marker_of(insn) != MARKER_NONE;
+}
+
 bool region_watch(struct qemu_plugin_insn *insn)
 {
 	enum marker marker = marker_of(insn);

@@ -24,6 +24,8 @@ int region_open(char *error, size_t size);
 
 void region_close(void);
 
+bool region_has_marker(const struct qemu_plugin_insn *insn);
+
 /* Is the instruction a marker? Then QEMU reports its executions. */
 bool region_watch(struct qemu_plugin_insn *insn);
 

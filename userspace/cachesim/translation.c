@@ -24,22 +24,38 @@ static void watch_markers(struct qemu_plugin_tb *tb, size_t n)
  * the parts up to the marker and after it, so that counting starts and stops at
  * the marker itself.
  */
+static struct block *block_from(struct qemu_plugin_tb *tb, size_t first, size_t n)
+{
+	struct block *b = block_new(qemu_plugin_tb_get_insn(tb, first),
+				    qemu_plugin_tb_get_insn(tb, n - 1), n - first);
+
+	for (size_t i = first; i < n; i++) {
+		const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		block_add(b, insn);
+		if (region_has_marker(insn))
+			break;
+	}
+	return b;
+}
+
 static void watch_everything(struct qemu_plugin_tb *tb, size_t n)
 {
 	struct block *b = NULL;
+	size_t first = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
 		if (!b) {
-			b = block_new(insn, qemu_plugin_tb_get_insn(tb, n - 1), n - i);
-			execution_watch(insn, b, n - i);
+			b = block_from(tb, i, n);
+			first = i;
+			execution_watch(insn, b);
 		}
-		block_add(b, insn);
-		accesses_watch(insn, b);
+		accesses_watch(insn, b, i - first);
 		if (instruction_is_pause(insn))
-			execution_watch_pause(insn, b->instructions - 1);
-		if (b->reads_tsc)
+			execution_watch_pause(insn, i - first);
+		if (instruction_reads_tsc(insn))
 			guest_time_watch(insn);
 		system_calls_watch(insn);
 		guest_kernel_watch(insn);

@@ -16,6 +16,7 @@
 struct vcpu vcpu;
 
 static uint64_t bases[CACHESIM_MAX_CPUS];	/* by CPU */
+static uintptr_t envs[CACHESIM_MAX_CPUS + 1];	/* by vCPU; 0: not seen yet */
 static unsigned int known;
 static pthread_t thread;
 static bool have_thread;
@@ -23,6 +24,7 @@ static bool have_thread;
 void vcpu_reset(void)
 {
 	memset(&vcpu, 0, sizeof(vcpu));
+	memset(envs, 0, sizeof(envs));
 	have_thread = false;
 }
 
@@ -64,17 +66,34 @@ static unsigned int linux_cpu(void)
 	    "the guest must start all its CPUs before the clock begins");
 }
 
+/* The vCPU that has shown this env before, or sim.cpus + 1. */
+static unsigned int known_vcpu(uintptr_t env)
+{
+	unsigned int vcpus = sim.cpus + 1;
+
+	/* Mostly the next one has its turn. */
+	for (unsigned int i = 1; HOST_TELLS_ENV && i <= vcpus; i++)
+		if (envs[(vcpu.number + i) % vcpus] == env)
+			return (vcpu.number + i) % vcpus;
+	return vcpus;
+}
+
 bool vcpu_recognise(bool burner, uintptr_t env)
 {
-	unsigned int number = burner ? sim.cpus : linux_cpu();
-	bool another = number != vcpu.number;
+	unsigned int number = env == vcpu.env ? sim.cpus + 1 : known_vcpu(env);
+	bool another;
 
+	if (number > sim.cpus || burner != (number == sim.cpus)) {
+		number = burner ? sim.cpus : linux_cpu();
+		vcpu.until_check = CHECK_INTERVAL;
+		envs[number] = env;
+	}
+	another = number != vcpu.number;
 	if (env == vcpu.env && another)
 		die("QEMU switched vCPUs unseen",
 		    "this QEMU's generated code is not as expected; " USE_ANOTHER_QEMU);
 	vcpu.number = number;
 	vcpu.env = env;
-	vcpu.until_check = CHECK_INTERVAL;
 	return another;
 }
 

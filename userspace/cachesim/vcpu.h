@@ -8,7 +8,8 @@
  * CPU is that CPU's entry in its table __per_cpu_offset.
  *
  * That is too slow for every block. On an x86-64 host QEMU's generated code keeps the address of
- * the vCPU's state in a register, `env` here: while it stays the same, so does the vCPU.
+ * the vCPU's state in a register, `env` here: while it stays the same, so does the vCPU, and one
+ * that comes back is the same vCPU's. Now and then the guest is asked nevertheless.
  */
 #ifndef VCPU_H
 #define VCPU_H
@@ -17,6 +18,12 @@
 #include <stdint.h>
 
 #include "simulation.h"
+
+#ifdef __x86_64__
+#define HOST_TELLS_ENV true
+#else
+#define HOST_TELLS_ENV false
+#endif
 
 struct vcpu {
 	unsigned int number;		/* of the vCPU that executes; sim.cpus: the burner */
