@@ -29,13 +29,13 @@ void accesses_reset(void)
 
 /* Finds the page of vaddr. Returns false if no memory is there. */
 static __attribute__((noinline)) bool learn_page(struct page *page, qemu_plugin_meminfo_t info,
-						 uint64_t vaddr, bool store)
+						 uint64_t vaddr)
 {
 	struct qemu_plugin_hwaddr *hw = qemu_plugin_get_hwaddr(info, vaddr);
 
 	if (!hw || qemu_plugin_hwaddr_is_io(hw))
 		return false;
-	page->key = page_key(vaddr, store);
+	page->number = vaddr / GUEST_PAGE;
 	page->start = qemu_plugin_hwaddr_phys_addr(hw) - (vaddr & (GUEST_PAGE - 1));
 	return true;
 }
@@ -44,11 +44,11 @@ static __attribute__((noinline)) bool learn_page(struct page *page, qemu_plugin_
 static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
 			       unsigned int size, bool store, unsigned int by)
 {
-	struct page *page = page_of(cpu, vaddr);
+	struct page *page = page_of(cpu, vaddr, store);
 	uint64_t phys;
 
-	if (__builtin_expect(page->key != page_key(vaddr, store), 0) &&
-	    !learn_page(page, info, vaddr, store))
+	if (__builtin_expect(page->number != vaddr / GUEST_PAGE, 0) &&
+	    !learn_page(page, info, vaddr))
 		return;
 	phys = page->start + (vaddr & (GUEST_PAGE - 1));
 	if (store)
@@ -59,7 +59,7 @@ static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uin
 		attributing_access(cpu, by, vaddr, phys, size, store);
 }
 
-/* What QEMU says of a kind of access is always the same; it is asked for kinds that are new here. */
+/* What QEMU says of a kind of access is always the same, so it is asked once. */
 static inline unsigned int size_of(qemu_plugin_meminfo_t info)
 {
 	static struct {

@@ -114,8 +114,8 @@ void cachesim_block(unsigned int passed, void *userdata, uintptr_t env)
 }
 
 /*
- * QEMU's generated code keeps `env` in %rbp (vcpu.h), and the call to a callback leaves it there. On
- * hosts other than x86-64 the plugin recognises the vCPU before every block.
+ * QEMU's generated code keeps `env` in %rbp (vcpu.h), and the call to a callback leaves it there.
+ * On hosts other than x86-64 the plugin recognises the vCPU before every block.
  */
 #ifdef __x86_64__
 #define WITH_ENV(name, target)				\

@@ -68,10 +68,10 @@ static struct qemu_cpu *running(void)
 }
 
 /*
- * The request for the clock does not move it: QEMU's counts instructions. But it ends the turn, by a
- * kick of all vCPUs, and another one when the turn is over. Both wake QEMU's other threads, too.
- * Where the kick alone can be had, it does without: after the first one, only the vCPU that has
- * left its turn needs the second (guest_time_turn_begins()).
+ * The request for the clock does not move it: QEMU's counts instructions. But it ends the turn, by
+ * a kick of all vCPUs, and another one when the turn is over. Both wake QEMU's other threads, too.
+ * Where QEMU exports the kick, the plugin kicks, and no thread wakes. Of the second kick only the
+ * vCPU that has left its turn has need (guest_time_turn_begins()).
  */
 void guest_time_end_turn(void)
 {

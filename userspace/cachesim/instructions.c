@@ -61,7 +61,8 @@ bool instruction_changes_pages(const struct qemu_plugin_insn *insn)
 		opcode++;
 	if (opcode[0] != 0x0f)
 		return false;
-	return opcode[1] == 0x22 || (opcode[1] == 0x01 && opcode[2] >> 6 != 3 && (opcode[2] >> 3 & 7) == 7) ||
+	return opcode[1] == 0x22 ||
+	       (opcode[1] == 0x01 && opcode[2] >> 6 != 3 && (opcode[2] >> 3 & 7) == 7) ||
 	       (opcode[1] == 0x38 && opcode[2] == 0x82);
 }
 

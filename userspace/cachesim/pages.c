@@ -8,7 +8,7 @@
 
 _Static_assert(PAGE_UNKNOWN == ~0ull, "memset() makes pages unknown");
 
-struct page pages[CACHESIM_MAX_CPUS][PAGES];
+struct page pages[CACHESIM_MAX_CPUS][2][PAGES];
 
 void pages_reset(void)
 {

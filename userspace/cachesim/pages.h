@@ -13,15 +13,16 @@
 #include "qemu_plugin_api.h"
 #include "simulation.h"
 
-#define PAGES 64u	/* of a CPU */
+#define PAGES 128u	/* of a CPU, for each kind of access */
 #define PAGE_UNKNOWN UINT64_MAX
 
 struct page {
-	uint64_t key;	/* page_key(), or PAGE_UNKNOWN */
-	uint64_t start;	/* physical */
+	uint64_t number;	/* virtual; or PAGE_UNKNOWN */
+	uint64_t start;		/* physical */
 };
 
-PLUGIN_STATE struct page pages[CACHESIM_MAX_CPUS][PAGES];
+/* Loads and stores are told apart: a page may be memory for one of them only. */
+PLUGIN_STATE struct page pages[CACHESIM_MAX_CPUS][2][PAGES];
 
 /* No CPU knows a page. */
 void pages_reset(void);
@@ -29,16 +30,10 @@ void pages_reset(void);
 /* If the instruction may change what its CPU knows, have QEMU report its executions. */
 void pages_watch(struct qemu_plugin_insn *insn);
 
-/* Loads and stores are told apart: a page may be memory for one of them only. */
-static inline uint64_t page_key(uint64_t vaddr, bool store)
-{
-	return vaddr / GUEST_PAGE << 1 | store;
-}
-
 /* The place of the page in what the CPU knows; another page may be there. */
-static inline struct page *page_of(unsigned int cpu, uint64_t vaddr)
+static inline struct page *page_of(unsigned int cpu, uint64_t vaddr, bool store)
 {
-	return &pages[cpu][vaddr / GUEST_PAGE % PAGES];
+	return &pages[cpu][store][vaddr / GUEST_PAGE % PAGES];
 }
 
 #endif

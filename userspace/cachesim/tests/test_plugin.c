@@ -95,6 +95,11 @@ static struct {
 	qemu_plugin_udata_cb_t at_exit;
 	bool io;
 	unsigned int turns_ended;
+	bool kicks;	/* it exports how a vCPU is kicked */
+	unsigned int kicked;	/* how often all vCPUs were */
+	int exits;	/* the vCPU that alone was told to leave; -1: none */
+	unsigned int pages_asked;	/* how often it was asked where a page is */
+	uint64_t moved;	/* by how much pages have moved in physical memory */
 	bool no_time;	/* another plugin controls it */
 	bool unreadable;	/* the guest's memory is */
 	uint32_t state;	/* of the task */
@@ -114,6 +119,26 @@ void qemu_plugin_update_ns(const void *handle, int64_t time)
 	assert_ptr_equal(handle, &qemu);
 	assert_int_equal(time, 0);
 	qemu.turns_ended++;
+}
+
+/* Where a vCPU's state begins; `env` (execute()) lies in it. */
+#define CPU_STATE(vcpu) (0x10000ull * ((vcpu) + 1))
+#define ENV(vcpu) (CPU_STATE(vcpu) + 0x2bc0)
+
+struct qemu_cpu *qemu_get_cpu(int vcpu)
+{
+	return qemu.kicks ? (struct qemu_cpu *)(uintptr_t)CPU_STATE(vcpu) : NULL;
+}
+
+void qemu_cpu_kick(struct qemu_cpu *cpu)
+{
+	assert_int_equal((uintptr_t)cpu, CPU_STATE(qemu.running));
+	qemu.kicked++;
+}
+
+void cpu_exit(struct qemu_cpu *cpu)
+{
+	qemu.exits = (uintptr_t)cpu / CPU_STATE(0) - 1;
 }
 
 #define ID 1	/* the plugin's */
@@ -230,7 +255,8 @@ struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, ui
 	static struct qemu_plugin_hwaddr hw;
 
 	(void)info;
-	hw.phys = vaddr < 0x21000 ? vaddr : vaddr + 0x100000;
+	qemu.pages_asked++;
+	hw.phys = (vaddr < 0x21000 ? vaddr : vaddr + 0x100000) + qemu.moved;
 	return &hw;
 }
 
@@ -455,7 +481,7 @@ static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 
 		for (int k = 0; k < insn->n_exec; k++)
 			call_as_generated_code(insn->exec[k].call, qemu.translator,
-					       insn->exec[k].userdata, 0x1000 + vcpu);
+					       insn->exec[k].userdata, ENV(vcpu));
 		if (tb->faults == i + 1)
 			break;
 		qemu.clock++;
@@ -702,6 +728,76 @@ FIXTURE_TEST(a_region_takes_as_long_as_its_stalls)
 	assert_int_equal(elapsed(end_region()), 2 + 4 + 10 + 208);
 }
 
+/* Which of three lines of a page are in the L1D tells where the plugin takes the page to be. */
+static void load_of(unsigned int vcpu, uint64_t data, bool store)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	add_access(&tb, USER, store, data);
+	run(&tb, vcpu);
+}
+
+static unsigned int asked_for(unsigned int vcpu, uint64_t data, bool store)
+{
+	unsigned int before = qemu.pages_asked;
+
+	load_of(vcpu, data, store);
+	return qemu.pages_asked - before;
+}
+
+FIXTURE_TEST(a_page_is_looked_for_once)
+{
+	assert_int_equal(asked_for(0, 0x1000, false), 1);
+	assert_int_equal(asked_for(0, 0x1ff8, false), 0);
+	assert_int_equal(asked_for(0, 0x1000, true), 1);
+	assert_int_equal(asked_for(0, 0x1000, false), 0);
+	assert_int_equal(asked_for(0, 0x2000, true), 1);
+	assert_int_equal(asked_for(1, 0x1000, false), 1);
+	assert_int_equal(asked_for(1, 0x1000, false), 0);
+	/* Another page at its place. */
+	assert_int_equal(asked_for(1, 0x1000 + 128 * 0x1000, false), 1);
+	assert_int_equal(asked_for(1, 0x1000, false), 1);
+}
+
+FIXTURE_TEST(a_cpu_forgets_its_pages_as_its_tlb_does)
+{
+	static const struct {
+		size_t size;
+		uint8_t bytes[6];
+		bool forgets;
+	} all[] = {
+		{ 3, { 0x0f, 0x22, 0xd8 }, true },	/* mov %rax,%cr3 */
+		{ 4, { 0x41, 0x0f, 0x22, 0xe0 }, true },	/* mov %r8,%cr4 */
+		{ 3, { 0x0f, 0x01, 0x38 }, true },	/* invlpg (%rax) */
+		{ 4, { 0x41, 0x0f, 0x01, 0x39 }, true },	/* invlpg (%r9) */
+		{ 5, { 0x66, 0x0f, 0x38, 0x82, 0x01 }, true },	/* invpcid (%rcx),%rax */
+		{ 3, { 0x0f, 0x20, 0xd8 }, false },	/* mov %cr3,%rax */
+		{ 3, { 0x0f, 0x01, 0xf8 }, false },	/* swapgs */
+		{ 3, { 0x0f, 0x01, 0x18 }, false },	/* lidt (%rax) */
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		load_of(0, 0x1000, false);
+		load_of(1, 0x1000, false);
+		run_bytes(KERNEL + 0x100, all[i].bytes, all[i].size, 0);
+		assert_int_equal(asked_for(0, 0x1000, false), all[i].forgets);
+		assert_int_equal(asked_for(1, 0x1000, false), 0);
+	}
+}
+
+FIXTURE_TEST(a_page_that_has_moved_is_another_line)
+{
+	static const uint8_t load_cr3[] = { 0x0f, 0x22, 0xd8 };
+
+	load_of(0, 0x1000, false);
+	qemu.moved = 0x10000;
+	run_bytes(KERNEL + 0x100, load_cr3, sizeof(load_cr3), 0);
+	run_marker(begin);
+	load_of(0, 0x1000, false);
+	qemu.moved = 0;
+	assert_int_equal(total(end_region(), "user", "l3_misses"), 1);
+}
+
 static void run_burner(void)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
@@ -735,6 +831,57 @@ FIXTURE_TEST(a_turn_ends_once_when_the_quantum_does)
 		execute(&other, 1);
 	assert_int_equal(qemu.turns_ended, 3);
 }
+
+#if QEMU_PLUGIN_VERSION == 4
+FIXTURE_TEST(a_kick_ends_a_turn_where_qemu_has_it)
+{
+	struct qemu_plugin_tb tb = { .n = 0 }, other = { .n = 0 };
+
+	end_qemu();
+	qemu.kicks = true;
+	qemu.kicked = qemu.turns_ended = 0;
+	qemu.exits = -1;
+	boot();
+	start_clock();
+	for (int i = 0; i < 8; i++)
+		add(&tb, USER + 4 * i);
+	translate(&tb, 1);
+	for (int i = 0; i < 2000 / 8 + 40; i++)
+		execute(&tb, 1);
+	assert_int_equal(qemu.kicked, 1);
+	assert_int_equal(qemu.exits, -1);
+	/* The vCPU that has left its turn is told once more, when the next one has its. */
+	add(&other, USER);
+	run(&other, 0);
+	assert_int_equal(qemu.exits, 1);
+	qemu.exits = -1;
+	run(&other, 1);
+	assert_int_equal(qemu.exits, -1);
+	assert_int_equal(qemu.kicked, 2);
+	assert_int_equal(qemu.turns_ended, 0);
+	qemu.kicks = false;
+}
+
+FIXTURE_TEST(a_newer_qemu_is_not_kicked)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	end_qemu();
+	qemu.kicks = true;
+	qemu.kicked = qemu.turns_ended = 0;
+	offered = info_of_qemu();
+	offered.version.cur = 5;
+	install();
+	begin_vcpu(0);
+	add(&tb, KERNEL);
+	run(&tb, 0);
+	start_clock();
+	for (int i = 0; i < 2000 + 4000; i++)
+		execute(&tb, 0);
+	qemu.kicks = false;
+	assert_int_equal(qemu.kicked, 0);
+}
+#endif
 
 FIXTURE_TEST(pause_takes_what_the_machine_says)
 {
@@ -1905,7 +2052,7 @@ static void switch_unseen(void)
 	qemu.running = 1;
 	for (int i = 0; i < 5000; i++)
 		call_as_generated_code(tb.insn[0].exec[0].call, 0, tb.insn[0].exec[0].userdata,
-				       0x1000);
+				       ENV(0));
 }
 
 static void begin_before_the_clock(void)
