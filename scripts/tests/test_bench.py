@@ -54,7 +54,7 @@ def fake_machine(
 @pytest.fixture
 def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
     """What the machine will answer, one after another: with the model, with attribution too, with
-    a model that is alone, and without any."""
+    a model that is alone, and without any; and without contention."""
     coming: list[Outcome] = []
     plugin = tmp_path / "plugin.so"
     plugin.touch()
@@ -62,9 +62,9 @@ def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
     def run_job(
         simulation: Any, snapshot: Path, given: Path | None, *_: object, attribute: bool
     ) -> Outcome:
-        turn = -len(coming) % 4
+        turn = -len(coming) % 5
         assert (given and given.name) == (None if turn == 3 else plugin.name)
-        assert (given == plugin) == (turn in (0, 1))
+        assert (given == plugin) == (turn in (0, 1, 4))
         assert attribute == (turn == 1)
         return coming.pop(0)
 
@@ -87,10 +87,17 @@ def test_the_least_disturbed_round_counts(outcomes: list[Outcome]) -> None:
             replace(MODELLED, workload=attributed),
             replace(MODELLED, workload=unpaced),
             replace(PLAIN, workload=plain),
+            replace(MODELLED, workload=plain + 1),
         ]
     found = measure()
     assert found == cost.SimCost(
-        40, (9.0, 5.0, 6.0), (2.0, 3.0, 2.5), (6.0, 8.0, 9.0), (7.0, 8.0, 6.5)
+        40,
+        (9.0, 5.0, 6.0),
+        (2.0, 3.0, 2.5),
+        (6.0, 8.0, 9.0),
+        (7.0, 8.0, 6.5),
+        40,
+        (3.0, 4.0, 3.5),
     )
     assert found.instructions_per_second == 8.0
     assert found.slowdown == 2.5
@@ -110,12 +117,13 @@ def test_a_machines_directory_is_its_own(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_people_read_millions() -> None:
     rounds = ((15.0, 14.0), (7.0, 7.25), (21.0, 22.0), (17.5, 18.0))
-    text = cost.SimCost(450_000_000, *rounds).text()
+    text = cost.SimCost(450_000_000, *rounds, 300_000_000, (5.0, 6.0)).text()
     assert text.splitlines() == [
         "single_ctr, 4 threads: 450 million guest instructions",
         "with the cache model:    15.00, 14.00 s",
         "without the cache model: 7.00, 7.25 s",
         "32.1 million instructions per second with the model, 2.00 times slower than without it",
+        "mlt_ctr_mlt_lock, without contention: 5.00, 6.00 s, 60.0 million instructions per second",
         "with attribution, too:   21.00, 22.00 s, 1.50 times as long",
         "without libpace.so:      17.50, 18.00 s, 1.25 times as long",
     ]
@@ -129,7 +137,7 @@ def test_a_benchmark_that_fails_is_no_measurement(
     outcomes: list[Outcome], output: dict[str, str] | None, status: int, killer: int
 ) -> None:
     failing = replace(PLAIN, output=output, exit_status=status)
-    outcomes += [MODELLED, MODELLED, MODELLED, failing] * cost.ROUNDS
+    outcomes += [MODELLED, MODELLED, MODELLED, failing, MODELLED] * cost.ROUNDS
     with pytest.raises(
         bench_machine.NoResultError, match=f"ended with status {status} and without a good result"
     ) as caught:
@@ -138,7 +146,8 @@ def test_a_benchmark_that_fails_is_no_measurement(
 
 
 def test_a_model_that_saw_nothing_is_no_measurement(outcomes: list[Outcome]) -> None:
-    outcomes += [replace(MODELLED, document=None), MODELLED, MODELLED, PLAIN] * cost.ROUNDS
+    blind = replace(MODELLED, document=None)
+    outcomes += [blind, MODELLED, MODELLED, PLAIN, MODELLED] * cost.ROUNDS
     with pytest.raises(FastError, match="wrote no document"):
         measure()
 

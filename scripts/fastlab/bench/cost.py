@@ -16,6 +16,8 @@ from fastlab.plan.invocation import workload_argv
 # The benchmark's default options. Without a warm-up all of its work is the region of interest, so
 # that the host's time for the benchmark is the time of the region.
 WORKLOAD = Workload("single_ctr", 4, ("--warmup=0",))
+# Each thread has locks of its own.
+UNCONTENDED = Workload("mlt_ctr_mlt_lock", 4, ("--warmup=0",))
 SEED = 1
 ROUNDS = 3
 
@@ -30,6 +32,9 @@ class SimCost:
     without_model: tuple[float, ...]
     attributed: tuple[float, ...]
     unpaced: tuple[float, ...]
+    # Of a region in which no thread waits for another, with the model.
+    uncontended_instructions: int
+    uncontended: tuple[float, ...]
 
     @property
     def instructions_per_second(self) -> float:
@@ -61,6 +66,9 @@ class SimCost:
                 f"without the cache model: {_seconds(self.without_model)}",
                 f"{self.instructions_per_second / 1e6:.1f} million instructions per second "
                 f"with the model, {self.slowdown:.2f} times slower than without it",
+                f"{UNCONTENDED.benchmark}, without contention: {_seconds(self.uncontended)}, "
+                f"{self.uncontended_instructions / min(self.uncontended) / 1e6:.1f} million "
+                "instructions per second",
                 f"with attribution, too:   {_seconds(self.attributed)}, {self.attribution:.2f} "
                 "times as long",
                 f"without libpace.so:      {_seconds(self.unpaced)}, {self.unpacing:.2f} "
@@ -75,24 +83,28 @@ def _seconds(rounds: tuple[float, ...]) -> str:
 
 def measure(reporter: Reporter) -> SimCost:
     """Boot the baseline kernel once, then run the workload in turn with the model, with attribution
-    too, with a model that is alone in its directory, and without any."""
+    too, with a model that is alone in its directory, and without any; and the uncontended one."""
     machine = BenchMachine("bench-sim", Machine(), reporter)
     argv = workload_argv(WORKLOAD, SEED)
     plugin = machine.toolbox.plugin
     alone = _alone(plugin, machine.directory / "alone")
-    with_model, without_model, attributed, unpaced = [], [], [], []
+    with_model, without_model, attributed, unpaced, uncontended = [], [], [], [], []
     for _ in steps(reporter, "measuring", range(ROUNDS)):
         modelled = machine.run(argv, plugin)
         with_model.append(modelled.workload)
         attributed.append(machine.run(argv, plugin, attribute=True).workload)
         unpaced.append(machine.run(argv, alone).workload)
         without_model.append(machine.run(argv).workload)
+        free = machine.run(workload_argv(UNCONTENDED, SEED), plugin)
+        uncontended.append(free.workload)
     return SimCost(
         instructions(counted(modelled)["total"]),
         tuple(with_model),
         tuple(without_model),
         tuple(attributed),
         tuple(unpaced),
+        instructions(counted(free)["total"]),
+        tuple(uncontended),
     )
 
 
