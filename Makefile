@@ -83,7 +83,7 @@ $(VENV)/complete: pyproject.toml | deps
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "make: $$(command -v python3) is older than Python 3.11, which Debian 12 has" >&2; exit 1; }
 	@echo "installing the Python packages of pyproject.toml into $(VENV)"
-	scripts/make-venv pyproject.toml $(VENV) dev
+	scripts/make-venv pyproject.toml $(VENV) dev dask
 
 $(USER)/build.ninja: | deps
 	meson setup $(USER)

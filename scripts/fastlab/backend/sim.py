@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -211,7 +211,7 @@ class Simulator:
             }
             self._boots(booting.values(), deadline)
             futures = {
-                pool.submit(self._run, request, simulation, booting[machines[simulation]].result())
+                self._start(pool, request, simulation, booting[machines[simulation]].result())
                 for request, simulation in zip(requests, of_request, strict=True)
             }
             yield from self._rows(futures, deadline)
@@ -219,6 +219,12 @@ class Simulator:
             # Also after Ctrl-C: the machines end soon, and no thread remains.
             self._cancelled.set()
             pool.shutdown(cancel_futures=True)
+
+    def _start(
+        self, pool: Executor, request: Request, simulation: vm.Simulation, snapshot: Path
+    ) -> Future[tuple[Row, float]]:
+        """Let the run be made: _run()."""
+        return pool.submit(self._run, request, simulation, snapshot)
 
     def _boots(self, booting: Collection[Future[Path]], deadline: float) -> None:
         title = "booting the machines"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from fastlab.base import toml_table
 from fastlab.base.cache import cache_dir
@@ -45,5 +46,14 @@ def python_package(name: str, project: Path = PROJECT) -> str:
 
 def version(project: Path = PROJECT) -> str:
     """The version of the project."""
+    return str(_described(project)["version"])
+
+
+def requirements(extra: str, project: Path = PROJECT) -> tuple[str, ...]:
+    """The Python packages of an optional group, as pip takes them."""
+    return tuple(_described(project)["optional-dependencies"][extra])
+
+
+def _described(project: Path) -> dict[str, Any]:
     table = toml_table.read(project / "pyproject.toml", "that of a checkout")
-    return str(table["project"]["version"])
+    return dict(table["project"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -50,6 +51,21 @@ def number(
 ) -> None:
     """An option that takes a whole number of at least 1."""
     parser.add_argument(option, type=count, metavar=metavar, default=default, help=says)
+
+
+# As dask has it: of a scheduler.
+_ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([\w.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
+
+
+def scheduler(text: str) -> str:
+    """The ADDRESS of dask:ADDRESS."""
+    kind, _, address = text.partition(":")
+    if kind == "dask" and _ADDRESS.fullmatch(address):
+        return address
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not dask:ADDRESS with a scheduler's address, such as "
+        "dask:tcp://192.0.2.1:8786"
+    )
 
 
 def path(parser: Parser, option: str, says: str, metavar: str = "FILE", **more: Any) -> None:

@@ -17,7 +17,7 @@ from fastlab.cli.answer import finish
 from fastlab.cli.commands import HELP
 from fastlab.cli.common import Commands
 from fastlab.cli.dry_run import check_results, list_runs, list_slots
-from fastlab.cli.options import number, path
+from fastlab.cli.options import number, path, scheduler
 from fastlab.cli.simulation import kernels_of, simulate
 from fastlab.guest import meson
 from fastlab.kernel import kernels
@@ -46,6 +46,8 @@ def add(commands: Commands) -> None:
     )
     what = "simulations at the same time (default: one for each CPU of this machine)"
     number(parser, "--jobs", what)
+    what = "let the workers of a dask scheduler make the simulations (default: this machine)"
+    parser.add_argument("--executor", type=scheduler, metavar="dask:ADDRESS", help=what)
     parser.add_argument("--dry-run", action="store_true", help="only list the runs")
     what = "results directory (default: results/NAME, of a real machine results/NAME-BACKEND)"
     path(parser, "--output", what, "DIR")
@@ -55,13 +57,25 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     experiment = load_experiment(arguments.experiment)
     if arguments.backend != "sim":
         return _run_real(arguments, experiment, reporter)
+    if arguments.executor and arguments.jobs:
+        raise UsageError(
+            "--jobs is for simulations on this machine; with --executor each worker makes as many "
+            "at the same time as it has threads (dask worker --nthreads N)"
+        )
     check_primary(experiment, "sim", SIMULATED)
     presets.check_memory(experiment)
     directory: Path = arguments.output or Path("results", experiment.name)
     check_results(directory, experiment, "sim")
     if arguments.dry_run:
         return list_runs(experiment)
-    made = simulate(experiment, arguments.experiment, directory, reporter, arguments.jobs)
+    made = simulate(
+        experiment,
+        arguments.experiment,
+        directory,
+        reporter,
+        arguments.jobs,
+        arguments.executor,
+    )
     print(f"digest of the results: {counters_digest(made)}")
     return finish(directory, reporter)
 
@@ -73,6 +87,8 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     name: str = arguments.backend
     if arguments.jobs:
         raise UsageError(f"--jobs is for simulations; backend {name} makes one run at a time")
+    if arguments.executor:
+        raise UsageError(f"--executor is for simulations; backend {name} measures this machine")
     for workload in experiment.workloads:
         if workload.command:
             raise UsageError(
