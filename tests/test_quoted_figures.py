@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -71,6 +72,22 @@ def test_readme_has_the_losses() -> None:
         if row["max"] != "n/a"
     )
     assert quoted(README, "single waits get longer, up to # ms") == (f"{longest / 1e3:.0f}",)
+
+
+def test_readme_has_the_errors_of_the_model() -> None:
+    """As `fast trust` makes them of its table (fastlab/trust/summary.py)."""
+    rows = table("predictions trust-zen3 cycles misses", 3)
+    errors = [
+        fmean(abs(int(row[column].rpartition("(")[2].split()[0])) for row in rows.values())
+        for column in ("free / confined", "free")
+    ]
+    within = [verdict for _, verdict, _ in rows].count("within")
+    assert "noisy" not in str(rows.keys())
+    assert quoted(
+        README,
+        "the simulation is off by # % on average in cycles, free / confined, and by # % in L2 "
+        "misses, free; # of # rows are within all bounds",
+    ) == (*(f"{error:.0f}" for error in errors), str(within), str(len(rows)))
 
 
 def test_the_picture_is_of_the_table() -> None:

@@ -17,7 +17,7 @@ from fastlab.base.model import FastError, Variant
 from fastlab.plan.experiment import load_experiment
 from fastlab.plan.rows import Row
 from fastlab.statistics.estimates import Estimate
-from fastlab.trust import agreement, measured_file
+from fastlab.trust import agreement, measured_file, summary
 from fastlab.trust.agreement import Agreement, Arms, Bound, Check, Point, SideFigures
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -215,6 +215,30 @@ def test_noise_is_said() -> None:
         "too noisy to judge: single_ctr, 4 threads. Measure again when this machine has "
         "nothing else to do"
     )
+
+
+def test_the_line_has_the_errors_that_the_table_shows() -> None:
+    """0.4 % counts as 0, a measurement that is too noisy not at all."""
+    noisy = Arms([(100.0, 100.0), (200.0, 100.0)])
+    other = Point("affinity", 4)
+    measured = {**side(), other: side()[POINT], Point("prod_cons", 4): {**side()[POINT]}}
+    measured[Point("prod_cons", 4)]["elapsed_ns"] = noisy
+    predicted = {**side(ratio=1.004), other: side(ratio=0.6)[POINT]}
+    predicted[Point("prod_cons", 4)] = side(ratio=9.0)[POINT]
+    bounds = agreement.CLOCK_BOUNDS
+    made = rows(("baseline", 1, {}), ("onecpu", 1, {}))
+    for row, (seconds, instructions) in zip(made, [(2.0, 30_000_000), (3.0, 1)], strict=True):
+        row["duration"] = seconds
+        row["counters"]["instructions"] = {"unit": "", "total": instructions}
+    said = summary.line(agreement.compare(measured, predicted, bounds), bounds, made)
+    assert said == (
+        "mean absolute error of time, free / confined: 20 %; 1 of 3 rows are within all bounds; "
+        "speed 6.0 million modelled instructions a second of the host"
+    )
+    nothing = summary.line(agreement.compare(measured, {}, bounds), bounds, [])
+    assert "confined: n/a; 0 of 3 rows" in nothing
+    made[0]["status"] = made[1]["status"] = "failed"
+    assert "; speed n/a" in summary.line([], bounds, made)
 
 
 def test_the_table() -> None:

@@ -21,7 +21,8 @@ from fastlab.kernel import catalogue
 from fastlab.plan import presets
 from fastlab.plan.experiment import check_primary, load_experiment
 from fastlab.plan.plan_file import check_own
-from fastlab.trust import agreement, measured_file, native
+from fastlab.plan.rows import Row
+from fastlab.trust import agreement, measured_file, native, summary
 
 
 def add(commands: Commands) -> None:
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     _check_own(directory, experiment.name)
     rows = simulate(experiment, record.experiment, directory / agreement.SIMULATION, reporter)
     compared = agreement.compare(record.side, agreement.predicted(rows), agreement.COUNTER_BOUNDS)
-    return _show_trust(record.machine, compared, agreement.COUNTER_BOUNDS, directory)
+    return _show_trust(record.machine, compared, agreement.COUNTER_BOUNDS, rows, directory)
 
 
 def _check_own(directory: Path, experiment: str) -> None:
@@ -87,7 +88,7 @@ def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
     def tell() -> int:
         compared = agreement.compare(session.measured(), prediction, agreement.CLOCK_BOUNDS)
         machine = f"this machine, {len(cpus)} CPUs"
-        return _show_trust(machine, compared, agreement.CLOCK_BOUNDS, directory)
+        return _show_trust(machine, compared, agreement.CLOCK_BOUNDS, rows, directory)
 
     try:
         with without_fast(Path("/")):
@@ -103,6 +104,7 @@ def _show_trust(
     machine: str,
     compared: Sequence[agreement.Compared],
     bounds: Sequence[agreement.Bound],
+    rows: Sequence[Row],
     directory: Path,
 ) -> int:
     from fastlab.report import markup
@@ -110,6 +112,7 @@ def _show_trust(
     table = agreement.table(f"Predicted and measured: {machine}", compared, bounds)
     show([table])
     print("\n".join(agreement.sentences(compared)))
+    print(summary.line(compared, bounds, rows))
     made = [
         ("trust.json", json.dumps(agreement.document(compared, table), indent=1) + "\n"),
         ("trust.md", markup.markdown_table(table)),

@@ -308,8 +308,13 @@ def _predicted(check: Check) -> str:
     error = check.error
     if check.predicted is None or error is None:
         return NOT_AVAILABLE
-    off = f"x {error:.2g}" if check.bound.is_factor else f"{100 * (error - 1):+.0f} %"
+    off = f"x {error:.2g}" if check.bound.is_factor else f"{percent_off(error):+} %"
     return f"{_number(check, check.predicted)} ({off})"
+
+
+def percent_off(error: float) -> int:
+    """By how many percent a prediction is off."""
+    return round(100 * (error - 1))
 
 
 def _number(check: Check, value: float) -> str:
