@@ -36,6 +36,7 @@ EXPERIMENTS = Path(__file__).parents[2] / "experiments"
     [
         ("demo", {4, 16}, 5, 4, 7 * 2 * 5 * 4),
         ("think", {4, 16}, 5, 4, 7 * 2 * 5 * 4),
+        ("long", {4, 16}, 2, 4, 7 * 2 * 2 * 4),
         ("arms", {4, 16}, 5, 7, 7 * 2 * 5 * 7),
         ("paper", {4, 8, 16, 32, 64, 128}, 5, 2, 7 * 6 * 5 * 2),
         ("depth", {4, 16, 64}, 1, 5, 7 * 3 * 1 * 5),
@@ -50,6 +51,15 @@ def test_shipped(name: str, threads: set[int], seeds: int, variants: int, runs: 
     assert len(experiment.variants) == variants
     assert experiment.machine.cpus == 4
     assert len(plan(experiment)) == runs
+
+
+def test_long_is_the_demo_at_twenty_times_the_length() -> None:
+    demo, long = (load_experiment(EXPERIMENTS / f"{name}.toml") for name in ("demo", "long"))
+    assert long.variants == demo.variants and long.machine == demo.machine
+    for short, twenty in zip(demo.workloads, long.workloads, strict=True):
+        (iterations, *same), (more, *other) = short.options, twenty.options
+        assert (short.benchmark, short.threads, same) == (twenty.benchmark, twenty.threads, other)
+        assert 20 * int(iterations.partition("=")[2]) == int(more.partition("=")[2])
 
 
 def test_own_options_win_over_defaults(tmp_path: Path) -> None:
@@ -78,7 +88,7 @@ features = ["NO_DELAY_DEQUEUE", "NEXT_BUDDY"]
 
 def test_the_oracles_arms(tmp_path: Path) -> None:
     assert load_experiment(write(tmp_path, GOOD)).oracle == ()
-    for name in ("demo", "think", "arms"):
+    for name in ("demo", "think", "long", "arms"):
         oracle = load_experiment(EXPERIMENTS / f"{name}.toml").oracle
         assert oracle == ("baseline", "onecpu", "strict")
 
