@@ -148,8 +148,13 @@ class _OneRun(Simulator):
             preset = request.run.machine.preset_name
             raise FastError(f"its preset {preset} is another one: give its host the same checkout")
         (kernel,) = self._kernels.values()
+        run = request.run
         simulation = vm.Simulation(
-            self._toolbox.qemu, kernel, directory / IMAGE, request.run.machine
+            self._toolbox.qemu,
+            kernel,
+            directory / IMAGE,
+            run.machine,
+            cmdline=run.variant.cmdline,
         )
         row, beside = self._run(request, simulation, directory / vm.SNAPSHOT)
         # The logs go where a run at home has them.
@@ -240,6 +245,7 @@ class DaskWorkers(Simulator):
             "System.map": Path(kernel.system_map),
             IMAGE: simulation.image,
             vm.SNAPSHOT: snapshot,
+            vm.MEMORY: snapshot.with_name(vm.MEMORY),
             **{name: self._directory / name for name in toolbox.libraries},
             **{path.name: path for path in self._programs(run)},
         }
