@@ -125,7 +125,7 @@ def test_the_range_is_the_same_wherever_it_is_said() -> None:
         "scripts/fastlab/guest/snapshot.py",
         "Documentation/cache-model.rst",
         "Documentation/deterministic-mode.rst",
-        "Documentation/installing.rst",
+        "Documentation/kernels.rst",
         "README.md",
     ):
         text = re.sub(r"[\s*`]+", " ", (tools.PROJECT / name).read_text())

@@ -26,6 +26,7 @@ PACKAGES: dict[str, str] = {
     "g++": "g++",
     "gcc": "gcc",
     "gfortran": "gfortran",
+    "git": "git",
     "kmod": "kmod",
     "ld": "binutils",
     "ldd": "libc-bin",
