@@ -44,7 +44,8 @@ def run_job(
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "serial.log").write_text(" ".join(job.argv))
     kernel, machine = simulation.kernel, simulation.machine
-    files = (kernel.vmlinux, kernel.system_map, simulation.image, snapshot, plugin, *programs)
+    saved = (snapshot, snapshot.with_name(vm.MEMORY))
+    files = (kernel.vmlinux, kernel.system_map, simulation.image, *saved, plugin, *programs)
     content = b"\0".join(Path(path).read_bytes() for path in files)
     # Not in a scheduler, which makes no run: it takes a second.
     import samples

@@ -62,7 +62,8 @@ def there(scheduler: Cluster) -> Iterator[Cluster]:
 
 def _save(simulation: vm.Simulation, directory: Path, *_: Any) -> None:
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / vm.SNAPSHOT).write_text(f"machine of {simulation.kernel.id}")
+    for name in (vm.SNAPSHOT, vm.MEMORY):
+        (directory / name).write_text(f"{name} of {simulation.kernel.id}")
 
 
 def experiment(home: Path) -> Experiment:
@@ -127,13 +128,13 @@ def test_the_digest_is_the_same_with_0_1_and_3_workers(home: Path, there: Cluste
     assert execute(home, "one", there.address, heard)[0] == alone
     assert len([text for text in heard.said if "wait until one is started" in text]) == 1
     sent = there.stored()
-    # Two kernels, two maps, two machines, the image, two libraries, a program and a preset.
-    assert len({path.name for path in sent}) == len(sent) == 11
+    # Two kernels and maps, two machines of two files, the image, two libraries, a program, a preset.
+    assert len({path.name for path in sent}) == len(sent) == 13
     there.add(2)
     with dask_workers.connected(there.address) as client:
         client.wait_for_workers(3)
     # Workers that come later get them from the scheduler.
-    assert eventually(lambda: len(there.stored()) == 33)
+    assert eventually(lambda: len(there.stored()) == 39)
     times = {path: path.stat().st_mtime_ns for path in there.stored()}
     assert execute(home, "three", there.address)[0] == alone
     assert {path: path.stat().st_mtime_ns for path in there.stored()} == times

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from fastlab.backend.counting import FAST_LATENCY, FAST_STAT
 from fastlab.cli import main, probes
+
+PROGRAMS = {"stat": FAST_STAT, "latency": FAST_LATENCY}
 
 
 @pytest.fixture
@@ -41,30 +44,28 @@ def build(programs: Path, program: str) -> None:
         (["--list", "--version"], ["--list", "--version"]),
     ],
 )
-@pytest.mark.parametrize("name", probes.PROBES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_every_argument_goes_through(
     programs: Path, name: str, words: list[str], given: list[str]
 ) -> None:
-    program, _ = probes.PROBES[name]
-    build(programs, program)
+    build(programs, PROGRAMS[name])
     with pytest.raises(SystemExit, match=f"^fast-{name}: ") as ended:
         main.main([name, *words])
     assert ended.value.code == f"fast-{name}: {given}"
 
 
-@pytest.mark.parametrize("name", probes.PROBES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_that_is_not_built_is_named(
     programs: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.main([name, "true"]) == 1
     error = capsys.readouterr().err
     assert error == (
-        f"fast: {programs / probes.PROBES[name][0]}: not built; build the programs first: "
-        "run `make`\n"
+        f"fast: {programs / PROGRAMS[name]}: not built; build the programs first: run `make`\n"
     )
 
 
-@pytest.mark.parametrize("name", probes.PROBES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_help_names_the_program(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main.main([name, "--help"])

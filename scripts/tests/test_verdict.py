@@ -355,7 +355,7 @@ def test_the_locks_of_the_most_hand_offs_come_first() -> None:
         Lock("", 0x1000, False, wakes=5, handoffs=4, pi_unlocks=0),
         Lock("", 0x2000, False, wakes=5, handoffs=4, pi_unlocks=0),
     ]
-    small = [Lock(f"small{i}", i, True, 2, 2, 0) for i in range(6)]
+    small = [Lock(f"small{i}", 0x10 + i, True, 2, 2, 0) for i in range(6)]
     never = Lock("never", 0x9000, True, 3, 0, 0)
     found = trial(
         shots("off", [1000] * 4, locks=(*small, QUEUE, never, MUTEX, *others)),
@@ -366,7 +366,7 @@ def test_the_locks_of_the_most_hand_offs_come_first() -> None:
         ["mutex", "0x404040", "30", "50.0 %"],
         ["queue+0x28", "0x404080", "10", "16.7 %"],
         ["other programs that the program started", "", "8", "13.3 %"],
-        ["small0", "0x0", "2", "3.3 %"],
+        ["small0", "0x10", "2", "3.3 %"],
     ]
     assert len(table.rows) == SHOWN
     assert table.note == "And 6 more of 3 other futexes."

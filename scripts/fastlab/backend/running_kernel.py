@@ -205,7 +205,9 @@ class RunningKernel:
         if variant.kernel != self._running.variant:
             return variant
         whole = replace(variant, knobs={**self._others, **variant.knobs})
-        self._sched_fast.set(whole.settings)
+        # A kernel without FAST has no files for them.
+        if variant.settings:
+            self._sched_fast.set(whole.settings)
         return whole
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, fields
 from statistics import fmean
 from typing import Any
 
-from fastlab.base.model import Place
+from fastlab.base.model import Place, record
 from fastlab.statistics.findings import Finding, Findings
 from fastlab.statistics.regret import Regret, values_by_axis
 
@@ -83,7 +83,7 @@ def _simulation(findings: Findings) -> dict[str, Any]:
             "kernels": dict(sorted(findings.simulation.kernels.items())),
             "tools": findings.simulation.tools,
             "arms": [
-                {**asdict(variant), "knobs": dict(variant.knobs)} for variant in experiment.variants
+                {**record(variant), "knobs": dict(variant.knobs)} for variant in experiment.variants
             ],
             "mechanism": [_flat(entry) for entry in findings.mechanism],
             "synchronization": [_flat(entry) for entry in findings.synchronization],
