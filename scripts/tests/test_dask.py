@@ -128,7 +128,7 @@ def test_the_digest_is_the_same_with_0_1_and_3_workers(home: Path, there: Cluste
     assert execute(home, "one", there.address, heard)[0] == alone
     assert len([text for text in heard.said if "wait until one is started" in text]) == 1
     sent = there.stored()
-    # Two kernels and maps, two machines of two files, the image, two libraries, a program, a preset.
+    # Two kernels and maps, two machines of two files, an image, two libraries, a program, a preset.
     assert len({path.name for path in sent}) == len(sent) == 13
     there.add(2)
     with dask_workers.connected(there.address) as client:
