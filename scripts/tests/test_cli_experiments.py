@@ -18,6 +18,9 @@ from fastlab.kernel.kernels import BuildRequest, DebRequest
 from fastlab.plan import plan_file
 from fastlab.shell import machine
 
+# It has a class of Simulator, which tests replace.
+from fastlab.trial import program_machines  # noqa: F401
+
 
 def test_dry_run_lists_the_runs_and_does_nothing(
     experiment_file: Path, capsys: pytest.CaptureFixture[str]

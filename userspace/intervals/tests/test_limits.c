@@ -5,6 +5,7 @@
  */
 #include "test_child.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include "intervals_sync.h"
@@ -423,8 +424,11 @@ static int recurse_work_first(unsigned int workers, bool little_space)
 	ivl_runtime *runtime;
 	int all = LEVELS, error;
 
-	if (little_space)
+	if (little_space) {
+		/* Each thread's arena reserves 64 MiB of the space that the stacks need. */
+		mallopt(M_ARENA_MAX, 1);
 		limit_memory(SPACE);
+	}
 	runtime = start(workers, IVL_WORK_FIRST, 0);
 	error = ivl_run(runtime, recurse_body, &all);
 	ivl_stop(runtime);
