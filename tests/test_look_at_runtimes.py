@@ -101,9 +101,10 @@ def built(language: str, directory: Path) -> Sequence[str | Path]:
         ("c", ["mutex"], "lock", "mutex"),
         ("c", ["semaphore"], "lock", "semaphore"),
         ("c", ["rwlock"], "lock", "rwlock+"),
-        ("cpp", [], "lock", "place"),
-        ("go", [], "mutex of Go", "main.mutex+0x4"),
-        ("java", [], "monitor of Java", ""),
+        # Their threads wait for a tenth of the time only, or less beside other tests.
+        pytest.param("cpp", [], "lock", "place", marks=pytest.mark.full),
+        pytest.param("go", [], "mutex of Go", "main.mutex+0x4", marks=pytest.mark.full),
+        pytest.param("java", [], "monitor of Java", "", marks=pytest.mark.full),
         # Asks crates.io.
         pytest.param("rust", [], "mutex of parking_lot", "parking::SHARED", marks=pytest.mark.full),
     ],
