@@ -134,7 +134,7 @@ static inline void release_one(ivl_interval **interval)
 }
 
 /* OWNED *name: released at the end of the block. */
-#define OWNED __attribute__((cleanup(release_one))) ivl_interval
+#define OWNED __attribute__((cleanup(release_one), unused)) ivl_interval
 
 #define START(interval) ivl_start_point(interval)
 #define END(interval) ivl_end_point(interval)
