@@ -350,5 +350,7 @@ int main(int argc, char **argv)
 		print_maps("server_maps", server_maps ? server_maps : "");
 	}
 	puts("}");
+	free(server_maps);
+	free(subject.maps);
 	return fflush(stdout) ? CANNOT_PREPARE : status;
 }
