@@ -43,8 +43,15 @@ def repository(tmp_path: Path) -> Path:
 
 def git(repository: Path, *words: str) -> str:
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    # By the names of commits git chooses what to try after a skipped one.
+    dates = {f"GIT_{whose}_DATE": "2026-01-01T00:00:00Z" for whose in ("AUTHOR", "COMMITTER")}
     done = subprocess.run(
-        ["git", *who, *words], cwd=repository, check=True, capture_output=True, text=True
+        ["git", *who, *words],
+        cwd=repository,
+        env={**os.environ, **dates},
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return done.stdout
 
@@ -67,8 +74,8 @@ def test_it_finds_the_patch_that_made_it_slow(repository: Path) -> None:
     assert git(repository, "log", "-1", "--format=%s", "refs/bisect/bad") == "patch 6\n"
     asked = (repository.parent / "asked").read_text().splitlines()
     assert set(asked) == {"ab --kernel .@good --kernel . --fail-below=-3 -- ./program two words"}
-    # Of eight.
-    assert len(asked) <= 4
+    # Of eight: three, and what the skipped one costs.
+    assert len(asked) <= 5
 
 
 def test_what_cannot_be_judged_is_skipped(repository: Path) -> None:

@@ -87,7 +87,11 @@ def test_a_damaged_scheduler_is_built_again(path: Path, kernel: Kernel, lab: Lab
     assert sched_ext.scx_simple(kernel, lab.places, Heard()).read_bytes() == content
 
 
-def test_a_scheduler_that_does_not_compile(path: Path, kernel: Kernel, lab: Lab) -> None:
+def test_a_scheduler_that_does_not_compile(
+    path: Path, kernel: Kernel, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # `make test` sets it, too.
+    monkeypatch.delenv("MAKELEVEL", raising=False)
     broken = clang(path, "clang-19", "19.1.7")
     broken.write_text(
         '#!/bin/sh\n[ -n "$MAKELEVEL" ] || { echo clang version 19; exit; }\n'
