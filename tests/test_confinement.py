@@ -85,7 +85,7 @@ def programs(directory: Path, request: pytest.FixtureRequest) -> Mapping[str, Bu
     return {
         name: builder(directory / name)
         for name, builder in BUILDERS.items()
-        if any(f"[{name}]" in one for one in asked)
+        if any(one.endswith(f"-{name}]") for one in asked)
     }
 
 

@@ -17,7 +17,7 @@ from lab import Lab, compile_guest, kernel
 
 from fastlab.base.model import Machine, Watchdogs
 from fastlab.guest import hardware
-from fastlab.plan.experiment import POLICIES
+from fastlab.plan.arms import POLICIES
 
 PATIENT = Watchdogs(run=1800)
 OF_THE_SERIES = "futex_handoff"

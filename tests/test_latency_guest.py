@@ -12,7 +12,7 @@ import pytest
 from lab import PROJECT, Lab, kernel
 
 from fastlab.guest.vm import Outcome
-from fastlab.plan.experiment import POLICIES
+from fastlab.plan.arms import POLICIES
 
 LATENCY = PROJECT / "build/user/userspace/latency"
 PROGRAMS = {
