@@ -75,7 +75,7 @@ def test_it_finds_the_patch_that_made_it_slow(repository: Path) -> None:
     asked = (repository.parent / "asked").read_text().splitlines()
     assert set(asked) == {"ab --kernel .@good --kernel . --fail-below=-3 -- ./program two words"}
     # Of eight: three, and what the skipped one costs.
-    assert len(asked) <= 5
+    assert len(asked) <= 4
 
 
 def test_what_cannot_be_judged_is_skipped(repository: Path) -> None:
