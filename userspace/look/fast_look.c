@@ -86,29 +86,10 @@ struct look {
 	char *maps;		/* of the process, as they were last; NULL: not known */
 };
 
-static char *read_maps(pid_t pid)
-{
-	char path[32], *maps = NULL;
-	size_t size = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return NULL;
-	/* It is empty once the process has ended. */
-	if (getdelim(&maps, &size, '\0', file) < 1) {
-		free(maps);
-		maps = NULL;
-	}
-	fclose(file);
-	return maps;
-}
-
 /* Returns false if the process has ended. */
 static bool keep_maps(struct look *l)
 {
-	char *maps = read_maps(l->pid);
+	char *maps = process_maps(l->pid);
 
 	if (!maps)
 		return false;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -100,4 +102,23 @@ int child_wait(struct child *child)
 	while (pid < 0 && errno == EINTR);
 	close(child->pidfd);
 	return pid < 0 ? -1 : status;
+}
+
+char *process_maps(pid_t pid)
+{
+	char path[32], *maps = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return NULL;
+	/* It is empty once the process has ended. */
+	if (getdelim(&maps, &size, '\0', file) < 1) {
+		free(maps);
+		maps = NULL;
+	}
+	fclose(file);
+	return maps;
 }

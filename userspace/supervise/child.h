@@ -23,4 +23,10 @@ void child_drop(struct child *child);
 /* Waits for its end; returns its wait status, or -1 with errno. */
 int child_wait(struct child *child);
 
+/*
+ * The text of a process's /proc/PID/maps, to be freed; complete if its threads are stopped. NULL:
+ * the process has ended, or there is no memory.
+ */
+char *process_maps(pid_t pid);
+
 #endif

@@ -138,25 +138,6 @@ static void read_stat(char *text)
 	fclose(file);
 }
 
-/* The program's threads are stopped, so the map is complete. */
-static char *read_maps(pid_t pid)
-{
-	char path[32], *maps = NULL;
-	size_t size = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return NULL;
-	if (getdelim(&maps, &size, '\0', file) < 0) {
-		free(maps);
-		maps = NULL;
-	}
-	fclose(file);
-	return maps;
-}
-
 static int enable(void *meter)
 {
 	struct recording *r = meter;
@@ -174,7 +155,8 @@ static int disable(void *meter)
 	if (r->session.regions > 1)
 		return complain("the program has more than one region of interest; trace all of it, "
 				"without --roi");
-	r->maps = read_maps(r->session.child.pid);
+	/* The program's threads are stopped, so the map is complete. */
+	r->maps = process_maps(r->session.child.pid);
 	return 0;
 }
 
