@@ -1,47 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A scheduler is waited for, and one that ends too early is told with its last words. */
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "unit.h"
-#include "../frame.h"
+#include "fake_guest.h"
 #include "../scheduler.h"
-
-static char root[] = "/tmp/scheduler-XXXXXX";
-static char said[4096];
-void frame_emit(const char *bytes, size_t size)
-{
-	strncat(said, bytes, size);
-}
-
-static const char *at(const char *path)
-{
-	static char whole[256];
-
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	return whole;
-}
 
 static const char *const directories[] = { "/sys", "/sys/kernel", "/sys/kernel/sched_ext" };
 static const char *const files[] = { SCHEDULER_STATE, SCHEDULER_SEQUENCE, "/scheduler.err" };
 
 static int make_tree(UNIT_STATE)
 {
-	assert_true(mkdtemp(root));
-	for (size_t i = 0; i < COUNT_OF(directories); i++)
-		assert_true(!mkdir(at(directories[i]), 0700));
+	make_directories(directories, COUNT_OF(directories));
 	return 0;
 }
 
 static int remove_tree(UNIT_STATE)
 {
-	for (size_t i = 0; i < COUNT_OF(files); i++)
-		unlink(at(files[i]));
-	for (size_t i = COUNT_OF(directories); i--; )
-		rmdir(at(directories[i]));
-	return rmdir(root);
+	return remove_all(files, COUNT_OF(files), directories, COUNT_OF(directories));
 }
 
 SET_UP

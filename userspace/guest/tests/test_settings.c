@@ -2,29 +2,9 @@
 /* Settings reach the files that stand for the kernel's, and what is refused is named. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "unit.h"
-#include "../frame.h"
+#include "fake_guest.h"
 #include "../settings.h"
-
-static char root[] = "/tmp/settings-XXXXXX";
-static char said[4096];
-void frame_emit(const char *bytes, size_t size)
-{
-	strncat(said, bytes, size);
-}
-
-static const char *at(const char *path)
-{
-	static char whole[256];
-
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	return whole;
-}
 
 static const char *const directories[] = {
 	"/sys", "/sys/kernel", "/sys/kernel/debug", "/sys/kernel/debug/sched",
@@ -37,9 +17,7 @@ static const char *const files[] = {
 
 static int make_tree(UNIT_STATE)
 {
-	assert_true(mkdtemp(root));
-	for (size_t i = 0; i < COUNT_OF(directories); i++)
-		assert_true(!mkdir(at(directories[i]), 0700));
+	make_directories(directories, COUNT_OF(directories));
 	for (size_t i = 0; i < COUNT_OF(files); i++)
 		close(open(at(files[i]), O_CREAT | O_WRONLY, 0600));
 	return 0;
@@ -47,11 +25,7 @@ static int make_tree(UNIT_STATE)
 
 static int remove_tree(UNIT_STATE)
 {
-	for (size_t i = 0; i < COUNT_OF(files); i++)
-		unlink(at(files[i]));
-	for (size_t i = COUNT_OF(directories); i--; )
-		rmdir(at(directories[i]));
-	return rmdir(root);
+	return remove_all(files, COUNT_OF(files), directories, COUNT_OF(directories));
 }
 
 static const char *content(const char *path)
