@@ -71,20 +71,21 @@ bool ivl_serve_stackless(ivl_runtime *runtime)
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
 		struct ivl_mailbox *stackless = &runtime->place_states[i].stackless;
 
-		if (ivl_mailbox_empty(stackless))
-			continue;
-		if (ivl_stacks_exceed(runtime->stacks)) {
-			ivl_idle_wake(runtime, ivl_place_at(runtime, i));
-			return true;
-		}
-		if (runtime->no_stack)
-			runtime->no_stack();
 		work = ivl_mailbox_take(stackless, &more);
-		if (work) {
+		if (!work)
+			continue;
+		if (work->kind->runs_at_waiter && work->kind->runs_at_waiter(work)) {
+			work->kind->refuse(work);
+		} else if (ivl_stacks_exceed(runtime->stacks)) {
+			ivl_mailbox_put(stackless, work);
+			ivl_idle_wake(runtime, ivl_place_at(runtime, i));
+		} else {
+			if (runtime->no_stack)
+				runtime->no_stack();
 			atomic_fetch_add_explicit(&runtime->refused, 1, memory_order_relaxed);
 			work->kind->refuse(work);
-			return true;
 		}
+		return true;
 	}
 	return false;
 }

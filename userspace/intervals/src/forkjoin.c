@@ -15,7 +15,9 @@
  * adds the number of these children, `elsewhere`, and waits unless the sum is 0. The report that
  * makes it 0 wakes the waiter.
  *
- * A child for which no stack can be had goes back to its scope: sync runs it on its own stack.
+ * A child for which no stack can be had goes back to its scope: sync runs it on its own stack. Where
+ * stacks are scarce, the last child of a scope goes back before a stack is made for it: a deep
+ * recursion whose children are stolen would leave a nearly empty stack at each steal.
  */
 #include <assert.h>
 #include <errno.h>
@@ -87,10 +89,20 @@ static void refuse_child(struct ivl_work *work)
 		ivl_wake(waiter);
 }
 
+/* Not before its spawner waits: until then `left` is at most 0. */
+static bool is_last_and_fits(const struct ivl_work *work)
+{
+	struct ivl_scope *scope = task_of((struct ivl_work *)work)->scope;
+
+	return atomic_load_explicit(left_of(scope), memory_order_acquire) == 1 &&
+	       ivl_waiter_stack_left(scope->waiter) > IVL_SYNC_STACK;
+}
+
 /* The spawner's finish waits for the child too, mostly through the scope's sync. */
 static const struct ivl_work_kind child_kind = {
 	.run = run_child,
 	.refuse = refuse_child,
+	.runs_at_waiter = is_last_and_fits,
 	.awaited_by = offsetof(struct ivl_task, context[1]),
 };
 

@@ -30,6 +30,11 @@ struct ivl_work_kind {
 	 */
 	void (*refuse)(struct ivl_work *work);
 	/*
+	 * While all workers sleep: refuse() runs it at once on the stack of its waiter, which waits for
+	 * nothing else. NULL: never.
+	 */
+	bool (*runs_at_waiter)(const struct ivl_work *work);
+	/*
 	 * Offset from the work to the pointer of the finish or interval that waits for it (struct
 	 * ivl_deferred); 0: none.
 	 */

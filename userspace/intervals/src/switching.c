@@ -211,6 +211,15 @@ static void resume_waiter(struct ivl_work *work)
 
 static const struct ivl_work_kind waiter_kind = { .run = resume_waiter, .resumes = true };
 
+size_t ivl_waiter_stack_left(const struct ivl_waiter *waiter)
+{
+	const struct ivl_fiber *fiber = caa_container_of(waiter, struct ivl_fiber, waiter);
+
+	if (!waiter->runtime || waiter->work.kind != &waiter_kind)
+		return 0;
+	return (size_t)((char *)fiber->sp - fiber->lowest);
+}
+
 static void suspend(struct ivl_worker *worker,
 		    bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {

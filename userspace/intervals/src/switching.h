@@ -46,6 +46,9 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken);
 /* At the base: run `work` on a fiber, and what follows; without a stack, post it as stackless. */
 void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work);
 
+/* Bytes left on the stack of a fiber that waits; 0: the waiter is none. */
+size_t ivl_waiter_stack_left(const struct ivl_waiter *waiter);
+
 /* Put the running fiber into the queue, and take mail first. */
 void ivl_give_way(struct ivl_worker *worker);
 
