@@ -64,6 +64,11 @@ struct bench_runtime {
 	void (*print_counts)(void);
 	/* The most workers; 0: any number. */
 	unsigned int max_workers;
+	/* As enter(), by a thread that takes part. NULL: no such call. */
+	void (*here)(void (*run)(void));
+	/* A parallel loop of a thread outside. NULL: no such call. */
+	void (*loop)(size_t begin, size_t end,
+		     void (*body)(size_t begin, size_t end, void *arg), void *arg);
 };
 
 /* Defined by runtimes/X. */
@@ -78,6 +83,8 @@ const struct bench_form *bench_find_form(const char *name);
 
 /* CLOCK_MONOTONIC. */
 uint64_t bench_now_ns(void);
+/* Sorts them. */
+double bench_median(uint64_t *values, size_t count);
 /* Peak resident memory of the process; 0: unknown. */
 unsigned long bench_peak_kib(void);
 

@@ -32,7 +32,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)time.tv_sec * NS_PER_S + time.tv_nsec;
 }
 
-double idle_share(const struct bench_runtime *runtime, bool quick)
+double idle_share(const struct bench_runtime *runtime, unsigned int workers, bool quick)
 {
 	uint64_t cpu, time;
 
@@ -56,14 +56,12 @@ static void woken(void *arg)
 	sem_post(&wake->done);
 }
 
-static int order(const void *a, const void *b)
+bool idle_can_wake(const struct bench_runtime *runtime)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	return runtime->submit;
 }
 
-double idle_wake(const struct bench_runtime *runtime, bool quick)
+double idle_wake(const struct bench_runtime *runtime, unsigned int workers, bool quick)
 {
 	unsigned int wakes = quick ? QUICK_WAKES : WAKES;
 	uint64_t latency[WAKES];
@@ -81,6 +79,5 @@ double idle_wake(const struct bench_runtime *runtime, bool quick)
 		latency[i] = wake.begun - submitted;
 	}
 	sem_destroy(&wake.done);
-	qsort(latency, wakes, sizeof(*latency), order);
-	return (double)latency[wakes / 2];
+	return bench_median(latency, wakes);
 }

@@ -10,12 +10,13 @@
  * over some seconds (a moment if `quick`). The first second after the last work is excluded: some
  * runtimes still spin then.
  */
-double idle_share(const struct bench_runtime *runtime, bool quick);
+double idle_share(const struct bench_runtime *runtime, unsigned int workers, bool quick);
 
 /*
  * Nanoseconds from submit(), by a thread that slept before, to the first
  * instruction of the task, when all workers are asleep: the median of many.
  */
-double idle_wake(const struct bench_runtime *runtime, bool quick);
+double idle_wake(const struct bench_runtime *runtime, unsigned int workers, bool quick);
+bool idle_can_wake(const struct bench_runtime *runtime);
 
 #endif

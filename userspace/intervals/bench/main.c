@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "entering.h"
 #include "idle.h"
 #include "instances.h"
 
@@ -29,7 +30,7 @@
 #define MAX_WORKERS 4096
 #define MAX_REPEATS 1000000
 #define MAX_INSTANCES 1024
-/* What measure_idle() runs first. */
+/* What measure_fixed() runs first. */
 #define WORK "fib"
 
 struct options {
@@ -38,15 +39,20 @@ struct options {
 	const char *benchmark;
 };
 
-struct idle_benchmark {
+/* Its size and number of runs are its own. */
+struct fixed_benchmark {
 	const char *name, *unit;
-	double (*measure)(const struct bench_runtime *runtime, bool quick);
-	bool submits;
+	double (*measure)(const struct bench_runtime *runtime, unsigned int workers,
+			  bool quick);
+	bool (*possible)(const struct bench_runtime *runtime);
 };
 
-static const struct idle_benchmark idle_benchmarks[] = {
-	{ "idle", "cpu_share", idle_share, false },
-	{ "wake", "ns", idle_wake, true },
+static const struct fixed_benchmark fixed_benchmarks[] = {
+	{ "idle", "cpu_share", idle_share, NULL },
+	{ "wake", "ns", idle_wake, idle_can_wake },
+	{ "enter", "ns", entering_empty, entering_can_be_empty },
+	{ "loop", "ns", entering_loop, entering_can_loop },
+	{ "restart", "ns", entering_restart, NULL },
 	{ 0 }
 };
 
@@ -64,27 +70,27 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-static const struct idle_benchmark *find_idle(const char *name)
+static const struct fixed_benchmark *find_fixed(const char *name)
 {
-	const struct idle_benchmark *idle = idle_benchmarks;
+	const struct fixed_benchmark *fixed = fixed_benchmarks;
 
-	while (idle->name && strcmp(idle->name, name))
-		idle++;
-	return idle->name ? idle : NULL;
+	while (fixed->name && strcmp(fixed->name, name))
+		fixed++;
+	return fixed->name ? fixed : NULL;
 }
 
-static bool can_run(const struct idle_benchmark *idle)
+static bool can_run(const struct fixed_benchmark *fixed)
 {
-	return bench_find_form(WORK) && (!idle->submits || bench_runtime.submit);
+	return bench_find_form(WORK) && (!fixed->possible || fixed->possible(&bench_runtime));
 }
 
 static void list(void)
 {
 	for (const struct bench_form *form = bench_runtime.forms; form->kernel; form++)
 		puts(form->kernel);
-	for (const struct idle_benchmark *idle = idle_benchmarks; idle->name; idle++)
-		if (can_run(idle))
-			puts(idle->name);
+	for (const struct fixed_benchmark *fixed = fixed_benchmarks; fixed->name; fixed++)
+		if (can_run(fixed))
+			puts(fixed->name);
 }
 
 /* argp_error() does not return. */
@@ -105,12 +111,12 @@ static unsigned int max_workers(void)
 	return bench_runtime.max_workers ? bench_runtime.max_workers : MAX_WORKERS;
 }
 
-/* --quick, idle and wake have their own size and number of runs. */
+/* --quick and a fixed benchmark have their own size and number of runs. */
 static void check_fixed(struct argp_state *state, const struct options *options)
 {
 	const char *fixed = options->quick ? "--quick" : options->benchmark;
 
-	if (!options->quick && !find_idle(options->benchmark))
+	if (!options->quick && !find_fixed(options->benchmark))
 		return;
 	if (options->size)
 		argp_error(state, "--size does not go with %s", fixed);
@@ -144,7 +150,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (options->benchmark)
 			argp_error(state, "one benchmark at a time");
-		if (!bench_find_kernel(text) && !find_idle(text))
+		if (!bench_find_kernel(text) && !find_fixed(text))
 			argp_error(state, "%s: no such benchmark", text);
 		options->benchmark = text;
 		return 0;
@@ -225,7 +231,7 @@ static int measure_kernel(const struct options *options, const struct bench_kern
 }
 
 /* Some work first: a runtime may start its threads late. */
-static int measure_idle(const struct options *options, const struct idle_benchmark *idle)
+static int measure_fixed(const struct options *options, const struct fixed_benchmark *fixed)
 {
 	const struct bench_kernel *kernel = bench_find_kernel(WORK);
 	int error = kernel->prepare(kernel->quick_size);
@@ -236,17 +242,18 @@ static int measure_idle(const struct options *options, const struct idle_benchma
 	bench_runtime.enter(bench_find_form(kernel->name)->run);
 	right = kernel->check();
 	instances_meet();
-	print(options, idle->unit, idle->measure(&bench_runtime, options->quick), right);
+	print(options, fixed->unit,
+	      fixed->measure(&bench_runtime, options->workers, options->quick), right);
 	return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int measure(const struct options *options)
 {
 	const struct bench_kernel *kernel = bench_find_kernel(options->benchmark);
-	const struct idle_benchmark *idle = find_idle(options->benchmark);
+	const struct fixed_benchmark *fixed = find_fixed(options->benchmark);
 	int error, status;
 
-	if (kernel ? !bench_find_form(kernel->name) : !can_run(idle)) {
+	if (kernel ? !bench_find_form(kernel->name) : !can_run(fixed)) {
 		fprintf(stderr, "%s: %s is not written for it\n", bench_runtime.name,
 			options->benchmark);
 		return EXIT_NOT_WRITTEN;
@@ -254,7 +261,7 @@ static int measure(const struct options *options)
 	error = bench_runtime.start(options->workers);
 	if (error)
 		return fail("cannot be started", error);
-	status = kernel ? measure_kernel(options, kernel) : measure_idle(options, idle);
+	status = kernel ? measure_kernel(options, kernel) : measure_fixed(options, fixed);
 	bench_runtime.stop();
 	return status;
 }

@@ -41,6 +41,9 @@ BENCHMARKS: tuple[str, ...] = (
     "wavefront",
     "idle",
     "wake",
+    "enter",
+    "loop",
+    "restart",
 )
 OURS = "intervals"
 SERIAL = "serial"

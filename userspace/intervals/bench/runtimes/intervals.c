@@ -73,6 +73,35 @@ static void print_counts(void)
 	putchar('}');
 }
 
+static void here(void (*run)(void))
+{
+	struct call call = { run, NULL, NULL };
+
+	ivl_run_here(par_runtime, run_call, &call);
+}
+
+struct loop {
+	size_t begin, end;
+	void (*body)(size_t begin, size_t end, void *arg);
+	void *arg;
+};
+
+static int run_loop(ivl_interval *self, void *arg)
+{
+	const struct loop *loop = (const struct loop *)arg;
+
+	ivl_parallel_for(loop->begin, loop->end, 0, loop->body, loop->arg);
+	return 0;
+}
+
+static void loop(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
+		 void *arg)
+{
+	struct loop all = { begin, end, body, arg };
+
+	ivl_run_here(par_runtime, run_loop, &all);
+}
+
 /* Also waits for the end, after the measured beginning of the task. */
 static void submit(void (*function)(void *), void *arg)
 {
@@ -84,4 +113,5 @@ static void submit(void (*function)(void *), void *arg)
 const struct bench_runtime bench_runtime = {
 	.name = "intervals", .start = start, .stop = stop, .enter = enter, .submit = submit,
 	.forms = par_forms, .print_counts = print_counts,
+	.here = here, .loop = loop,
 };

@@ -168,4 +168,5 @@ static void enter(void (*run)(void))
 
 const struct bench_runtime bench_runtime = {
 	.name = BENCH_RUNTIME, .start = start, .stop = stop, .enter = enter, .forms = par_forms,
+	.loop = par_for,
 };

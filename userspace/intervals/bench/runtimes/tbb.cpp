@@ -166,5 +166,6 @@ static void submit(void (*function)(void *), void *arg)
 	arena->enqueue([=] { function(arg); });
 }
 
+/* The thread that calls execute() takes part; a loop of a thread outside needs no arena. */
 const struct bench_runtime bench_runtime = { "tbb", start, stop, enter, submit, par_forms,
-					    nullptr, 0 };
+					    nullptr, 0, enter, par_for };

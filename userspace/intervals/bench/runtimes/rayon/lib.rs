@@ -418,6 +418,8 @@ pub struct Runtime {
     forms: *const Form,
     print_counts: Option<extern "C" fn()>,
     max_workers: c_uint,
+    here: Option<extern "C" fn(extern "C" fn())>,
+    looped: Option<extern "C" fn(usize, usize, extern "C" fn(usize, usize, *mut c_void), *mut c_void)>,
 }
 
 unsafe impl Sync for Runtime {}
@@ -432,4 +434,6 @@ pub static bench_runtime: Runtime = Runtime {
     forms: FORMS.as_ptr(),
     print_counts: None,
     max_workers: 0,
+    here: None,
+    looped: None,
 };
