@@ -83,8 +83,14 @@ static bool wake(struct ivl_external *ext)
 void ivl_external_call(struct ivl_external *ext)
 {
 	ivl_runtime *runtime = ext->worker.runtime;
-	const bool counted = ivl_submit_begin(runtime);
+	bool counted;
 
+	/* Its own thread is awake, and looks before it sleeps. */
+	if (ivl_self() == &ext->worker) {
+		atomic_store_explicit(&ext->waiter.word, 1, memory_order_relaxed);
+		return;
+	}
+	counted = ivl_submit_begin(runtime);
 	atomic_store_explicit(&ext->waiter.word, 1, memory_order_release);
 	wake(ext);
 	ivl_submit_end(runtime, counted);
@@ -135,7 +141,7 @@ struct ivl_external *ivl_external_create(ivl_runtime *runtime, const struct ivl_
 
 	if (!ext)
 		return NULL;
-	memset(ext, 0, offsetof(struct ivl_external, signal_stack));
+	memset(ext, 0, sizeof(*ext));
 	ext->worker.external = ext;
 	ext->waiter.external = ext;
 	await(ext, &ext->waiter.word, 0);
@@ -162,7 +168,7 @@ void ivl_externals_destroy(ivl_runtime *runtime)
 	while (ext) {
 		struct ivl_external *next = ext->next;
 
-		/* A worker that left has none. */
+		/* A worker that left has few. */
 		if (ext->worker.free)
 			ivl_stacks_put(runtime->stacks, ext->worker.free);
 		ivl_worker_destroy(&ext->worker);
@@ -185,8 +191,11 @@ static bool has_cpu(const struct ivl_place *place, int cpu)
 static const struct ivl_place *callers_place(ivl_runtime *runtime)
 {
 	const struct ivl_topology *topology = runtime->topology;
-	const int cpu = topology->bindable ? sched_getcpu() : -1;
+	const bool one = topology->leaf_count == 1;
+	const int cpu = topology->bindable && !one ? sched_getcpu() : -1;
 
+	if (one)
+		return &topology->leaves[0];
 	for (unsigned int i = 0; cpu >= 0 && i < topology->leaf_count; i++)
 		if (has_cpu(&topology->leaves[i], cpu))
 			return &topology->leaves[i];
@@ -230,7 +239,7 @@ static void enter(struct ivl_external *ext)
 	struct ivl_worker *worker = &ext->worker;
 
 	count_in(ext);
-	ivl_thread_enter(worker, ext->signal_stack);
+	ivl_thread_enter(worker, NULL);
 	/* The thread may be handling an exception: hide it from the tasks. */
 	if (worker->exceptions) {
 		ext->before = *worker->exceptions;
@@ -238,7 +247,7 @@ static void enter(struct ivl_external *ext)
 	}
 }
 
-/* Give its queue and its stacks to the other workers. */
+/* Give its queue and most of its stacks to the other workers. */
 static void clear(struct ivl_worker *worker)
 {
 	ivl_runtime *runtime = worker->runtime;
@@ -246,9 +255,9 @@ static void clear(struct ivl_worker *worker)
 
 	ivl_flush_deferred(worker->deferred, worker, NULL, true);
 	ivl_stay();
-	while (!runtime->shared && (work = ivl_take(worker)))
+	while (!runtime->shared && ivl_pool_size(worker->pool) && (work = ivl_take(worker)))
 		ivl_post(runtime, work, worker->place);
-	ivl_fiber_put_all(worker);
+	ivl_fiber_put_most(worker);
 	worker->mail_first = false;
 }
 
@@ -260,7 +269,7 @@ static void leave(struct ivl_external *ext)
 	count_out(ext);
 	if (worker->exceptions)
 		*worker->exceptions = ext->before;
-	ivl_thread_leave(ext->signal_stack);
+	ivl_thread_leave(NULL);
 	/* Release, to find_free(). */
 	atomic_store_explicit(&ext->taken, false, memory_order_release);
 }

@@ -26,7 +26,6 @@ struct ivl_external {
 	struct ivl_external *next;
 	_Atomic(bool) taken;
 	struct ivl_exceptions before;	/* of its thread, from before it entered */
-	char signal_stack[IVL_SIGNAL_STACK];
 };
 
 /* The list of all, by `next`. Any thread. */

@@ -9,6 +9,7 @@
 #include "exception.h"
 #include "fence.h"
 #include "model.h"
+#include "switching.h"
 
 /* References: the creator's, and the runtime's until the end has occurred. */
 
@@ -20,6 +21,9 @@ void ivl_retain(ivl_interval *interval)
 
 static bool drop(struct ivl_interval *interval)
 {
+	/* The last owner's cannot be taken by another thread. Acquire, from the other owners' drops. */
+	if (atomic_load_explicit(&interval->refs, memory_order_acquire) == 1)
+		return true;
 	/* Release: our use comes before the next owner's. Acquire: so does everyone else's. */
 	return atomic_fetch_sub_explicit(&interval->refs, 1, memory_order_acq_rel) == 1;
 }
@@ -277,6 +281,9 @@ static int adopt(struct ivl_interval *interval, const char *what)
 {
 	struct ivl_interval *parent = interval->parent;
 
+	/* The root never ends. */
+	if (ivl_is_root(parent))
+		return 0;
 	if (!ivl_expect(&parent->end)) {
 		ivl_error(EINVAL, "%s %s: its parent has ended", what, ivl_title(interval));
 		ivl_interval_free(interval);
@@ -370,6 +377,17 @@ static void stay(void)
 	ivl_stay();
 }
 
+/* The caller then waits for it. */
+static void begin_run(ivl_runtime *runtime, struct ivl_interval *interval)
+{
+	struct ivl_worker *worker = ivl_self();
+	const bool calls = worker && worker->runtime == runtime && !runtime->threadless &&
+			   worker->fiber == &worker->base;
+
+	if (!calls || !ivl_call_work(worker, &interval->work))
+		ivl_submit_next(runtime, &interval->work, NULL);
+}
+
 int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 {
 	struct ivl_model *model = *ivl_runtime_model(runtime);
@@ -381,7 +399,7 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 	error = make_started(&interval, "run", &model->root, NULL, body, arg);
 	if (error)
 		return error;
-	ivl_submit_next(runtime, &interval->work, NULL);
+	begin_run(runtime, interval);
 	return wait_and_release(interval);
 }
 

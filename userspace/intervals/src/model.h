@@ -154,6 +154,11 @@ static inline struct ivl_local *ivl_local_here(void)
 	return worker ? &worker->fiber->local : ivl_local();
 }
 
+static inline bool ivl_is_root(const struct ivl_interval *interval)
+{
+	return !interval->depth;
+}
+
 static inline struct ivl_interval *ivl_interval_of(const struct ivl_point *point)
 {
 	const size_t offset = point->is_end ? offsetof(struct ivl_interval, end)

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "cgroup.h"
-#include "hwloc_quiet.h"
+#include "machine.h"
 #include "place_groups.h"
 #include "scheduler.h"
 
@@ -198,39 +198,6 @@ static int describe(struct ivl_topology *topology, const struct ivl_config *conf
 	return error;
 }
 
-/* Leave out CPUs that the calling thread may not use. */
-static int restrict_to_binding(hwloc_topology_t hwloc, hwloc_bitmap_t cpus)
-{
-	if (!hwloc_topology_is_thissystem(hwloc))
-		return 0;
-	if (hwloc_get_cpubind(hwloc, cpus, HWLOC_CPUBIND_THREAD) ||
-	    hwloc_topology_restrict(hwloc, cpus, 0))
-		return errno == ENOMEM ? ENOMEM :
-		       ivl_error(EINVAL, "hwloc cannot read this thread's CPU affinity");
-	return 0;
-}
-
-static int discover(hwloc_topology_t *hwloc, hwloc_bitmap_t cpus)
-{
-	int error;
-
-	if (ivl_topology_init(hwloc))
-		return ENOMEM;
-	/* Discovery must not migrate the caller, and only the tree is needed. */
-	if (hwloc_topology_set_flags(*hwloc, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
-				     HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
-				     HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
-				     HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS) ||
-	    hwloc_topology_load(*hwloc))
-		error = errno == ENOMEM ? ENOMEM :
-			ivl_error(EINVAL, "hwloc cannot read this machine's topology");
-	else
-		error = restrict_to_binding(*hwloc, cpus);
-	if (error)
-		hwloc_topology_destroy(*hwloc);
-	return error;
-}
-
 int ivl_topology_create(const struct ivl_config *config, struct ivl_topology **topology)
 {
 	struct ivl_topology *new = calloc(1, sizeof(*new));
@@ -239,10 +206,10 @@ int ivl_topology_create(const struct ivl_config *config, struct ivl_topology **t
 	int error = ENOMEM;
 
 	if (new && cpus)
-		error = discover(&hwloc, cpus);
+		error = ivl_machine_get(&hwloc);
 	if (!error) {
 		error = describe(new, config, hwloc, cpus);
-		hwloc_topology_destroy(hwloc);
+		ivl_machine_put(hwloc);
 	}
 	hwloc_bitmap_free(cpus);
 	if (error)

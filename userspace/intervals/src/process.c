@@ -17,15 +17,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "machine.h"
 
 #include "watch/watch.h"
 #include "worker.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int runtimes;
+/* Of a thread that is or was a worker's: its signal stack, or NO_STACK. */
 static pthread_key_t thread_key;
+#define NO_STACK ((void *)&thread_key)
+static bool has_key;
 static bool handles;			/* SIGSEGV is ours */
+
+_Atomic(pid_t) *ivl_process_page;
+
+pid_t ivl_process_ask(void)
+{
+	const pid_t id = getpid();
+
+	if (ivl_process_page)
+		atomic_store_explicit(ivl_process_page, id, memory_order_relaxed);
+	return id;
+}
+
+/* Without it, each question is a system call. */
+static void map_page(void)
+{
+	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, bytes, MADV_WIPEONFORK))
+		munmap(page, bytes);
+	else
+		ivl_process_page = page;
+}
 
 /* Async-signal-safe. */
 static void say(const char *words)
@@ -75,19 +106,49 @@ static void after_fork(void)
 		atomic_store(&ivl_worker_self->runtime->high, 0);
 	}
 	ivl_watch_forget();
+	ivl_machine_after_fork();
 	pthread_mutex_init(&lock, NULL);
+}
+
+/* Of the calling thread. The kernel does not give up a stack that a handler runs on. */
+static void free_signal_stack(void *stack)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	stack_t now;
+
+	if (stack != NO_STACK && !sigaltstack(NULL, &now) &&
+	    (now.ss_sp != stack || !sigaltstack(&none, NULL)))
+		free(stack);
 }
 
 /*
  * AddressSanitizer would clear the stack before abort(), and believes that it still has the frames
  * of abandoned fibers.
  */
-__attribute__((no_sanitize_address)) static void end_of_thread(void *worker)
+__attribute__((no_sanitize_address)) static void end_of_thread(void *stack)
 {
-	(void)worker;
-	say("intervals: a task has terminated its worker's thread, by pthread_exit() or "
-	    "pthread_cancel()\n");
-	abort();
+	if (ivl_worker_self) {
+		say("intervals: a task has terminated its worker's thread, by pthread_exit() or "
+		    "pthread_cancel()\n");
+		abort();
+	}
+	free_signal_stack(stack);
+}
+
+/* The library is unloaded, or the process ends. */
+__attribute__((destructor)) static void end_of_library(void)
+{
+	void *stack = has_key ? pthread_getspecific(thread_key) : NULL;
+
+	if (!has_key)
+		return;
+	pthread_key_delete(thread_key);
+	has_key = false;
+	if (stack)
+		free_signal_stack(stack);
+	if (ivl_process_page)
+		munmap((void *)ivl_process_page, (size_t)sysconf(_SC_PAGESIZE));
+	ivl_process_page = NULL;
 }
 
 static void take_signal(void)
@@ -124,8 +185,12 @@ int ivl_process_enter(void)
 		error = pthread_atfork(NULL, NULL, after_fork);
 		watches_forks = !error;
 	}
-	if (!error && !runtimes)
+	if (!error && !has_key) {
 		error = pthread_key_create(&thread_key, end_of_thread);
+		has_key = !error;
+	}
+	if (!error && !ivl_process_page)
+		map_page();
 	if (!error && !runtimes++)
 		take_signal();
 	pthread_mutex_unlock(&lock);
@@ -135,10 +200,8 @@ int ivl_process_enter(void)
 void ivl_process_leave(void)
 {
 	pthread_mutex_lock(&lock);
-	if (!--runtimes) {
+	if (!--runtimes)
 		give_signal_back();
-		pthread_key_delete(thread_key);
-	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -151,15 +214,43 @@ void ivl_process_say_fewer(unsigned int workers, unsigned int asked_for)
 			"-v, and the cgroup's pids.max\n", workers, asked_for);
 }
 
-void ivl_process_add_thread(struct ivl_worker *worker, void *stack, unsigned long bytes)
+static bool has_signal_stack(void)
+{
+	stack_t now;
+
+	return sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE);
+}
+
+/* Without memory for the key's value, the end of the thread goes unnoticed. */
+void ivl_process_add_thread(void *stack, unsigned long bytes)
 {
 	const stack_t ours = { .ss_sp = stack, .ss_size = bytes };
-	stack_t before;
 
-	/* Without memory for it, the end of the thread goes unnoticed. */
-	pthread_setspecific(thread_key, worker);
-	if (!sigaltstack(NULL, &before) && before.ss_flags & SS_DISABLE)
+	pthread_setspecific(thread_key, NO_STACK);
+	if (!has_signal_stack())
 		sigaltstack(&ours, NULL);
+}
+
+/* Without memory for a stack, an overflow is not reported. */
+static void *visitor_stack(unsigned long bytes)
+{
+	stack_t ours = { .ss_sp = has_signal_stack() ? NULL : malloc(bytes), .ss_size = bytes };
+
+	if (!ours.ss_sp)
+		return NO_STACK;
+	sigaltstack(&ours, NULL);
+	return ours.ss_sp;
+}
+
+void ivl_process_add_visitor(unsigned long bytes)
+{
+	void *stack;
+
+	if (__builtin_expect(pthread_getspecific(thread_key) != NULL, 1))
+		return;
+	stack = visitor_stack(bytes);
+	if (pthread_setspecific(thread_key, stack))
+		free_signal_stack(stack);
 }
 
 void ivl_process_remove_thread(void *stack)

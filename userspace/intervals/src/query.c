@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Queries of a runtime and of this library. */
 #include <string.h>
-#include <unistd.h>
 
 #include "feedback.h"
 #include "external.h"
+#include "process.h"
 
 bool ivl_is_parents(const ivl_runtime *runtime)
 {
-	return runtime->process != getpid();
+	return runtime->process != ivl_process_id();
 }
 
 unsigned int ivl_version(void)

@@ -395,10 +395,8 @@ static int bind_worker(struct ivl_worker *worker)
 
 static int begin(ivl_runtime *runtime)
 {
-	int error = ivl_process_enter();
+	int error = 0;
 
-	if (error)
-		return ivl_error(error, "start: no key for thread-specific data");
 	ivl_exceptions_find();
 	/* Without membarrier() each spawn looks for sleepers behind a fence (idle.c). */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
@@ -409,8 +407,6 @@ static int begin(ivl_runtime *runtime)
 			ivl_feedback_add(&runtime->workers[i]);
 		error = bind_worker(&runtime->workers[i]);
 	}
-	if (error)
-		ivl_process_leave();
 	return error;
 }
 
@@ -442,22 +438,28 @@ static int start(const struct ivl_config *given, bool threadless, void (*no_stac
 		error = ivl_watch_start(&watched);
 	if (error)
 		return error;
+	error = ivl_process_enter();
+	if (error)
+		return ivl_error(error, "start: no key for thread-specific data");
 	runtime = lines(1, sizeof(*runtime));
-	if (!runtime)
-		return ivl_error(ENOMEM, "start: out of memory");
+	if (!runtime) {
+		ivl_process_leave();
+		return out_of_memory();
+	}
 	runtime->config = config;
 	runtime->watched = watched;
 	runtime->threadless = threadless;
 	runtime->no_stack = no_stack;
 	pthread_mutex_init(&runtime->gate, NULL);
 	ivl_depot_init(&runtime->asyncs, IVL_ASYNC_BYTES);
-	runtime->process = getpid();
+	runtime->process = ivl_process_id();
 	pthread_mutex_lock(&runtime->gate);
 	error = make(runtime);
 	runtime->failed = error;
 	pthread_mutex_unlock(&runtime->gate);
 	if (error) {
 		join_threads(runtime);
+		ivl_process_leave();
 		destroy(runtime);
 	} else {
 		*result = runtime;

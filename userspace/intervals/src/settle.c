@@ -124,7 +124,9 @@ static void retain_parent(struct ivl_worker *worker, struct ivl_interval *parent
 static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 {
 	struct ivl_interval *parent = interval->parent;
-	struct ivl_worker *worker = counter(parent, batch);
+	/* The root waits for nothing, and lives as long as the runtime. */
+	const bool waited = !ivl_is_root(parent);
+	struct ivl_worker *worker = waited ? counter(parent, batch) : NULL;
 	/* Acquire, from ivl_release(): only our reference is left. */
 	const bool last = atomic_load_explicit(&interval->refs, memory_order_acquire) == 1;
 
@@ -133,7 +135,7 @@ static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 		ivl_watch_edge(&interval->end, &parent->end);
 	}
 	tell_parent(interval);
-	if (!last) {
+	if (!last && waited) {
 		retain_parent(worker, parent);
 		interval->keeps_parent = true;
 	}
@@ -146,7 +148,7 @@ static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 		ivl_release(interval);
 	if (worker)
 		worker->ended.count++;
-	else
+	else if (waited)
 		ivl_arrive(&parent->end, 1, batch);
 }
 

@@ -38,6 +38,23 @@ void ivl_fiber_put_all(struct ivl_worker *worker)
 	worker->returned = 0;
 }
 
+void ivl_fiber_put_most(struct ivl_worker *worker)
+{
+	struct ivl_fiber *last = worker->free;
+
+	if (worker->runtime->fibers_kept == 1) {
+		ivl_fiber_put_all(worker);
+		return;
+	}
+	for (unsigned int i = 1; i < IVL_FIBERS_KEPT_OUTSIDE && last; i++)
+		last = last->next;
+	if (last && last->next) {
+		ivl_stacks_put(worker->runtime->stacks, last->next);
+		last->next = NULL;
+	}
+	worker->returned = 0;
+}
+
 /* Switch to `next`. The running fiber is left for good, or until it is resumed. */
 static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
 {
@@ -201,6 +218,63 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 	ivl_fiber_leave(&worker->base, fiber, false);
 	ivl_call_on(ivl_fiber_stack(fiber), fiber_main, work, &worker->base.sp);
 	switched();
+}
+
+struct call {
+	struct ivl_worker *by;
+	struct ivl_work *work;
+};
+
+/*
+ * False: the base has gone on meanwhile, because the fiber has waited or was stolen. Another
+ * worker's `above` may be what the fiber was in an earlier use.
+ */
+static bool is_above_base(const struct call *call)
+{
+	struct ivl_worker *const worker = call->by;
+	struct ivl_fiber *const fiber = worker->fiber;
+
+	ivl_fiber_arrive(fiber, true);
+	call->work->kind->run(call->work);
+	if (ivl_self() != worker || worker->above != fiber)
+		return false;
+	worker->above = NULL;
+	ivl_back_to_spawner(worker, &worker->base);
+	return true;
+}
+
+/* Returns on the base's stack, which ThreadSanitizer must be told before this function ends. */
+__attribute__((no_sanitize_thread)) static long call_main(void *call)
+{
+	if (!is_above_base(call))
+		ivl_fiber_loop(NULL);
+	ivl_fiber_leave(NULL, &ivl_self()->base, true);
+	return 0;
+}
+
+bool ivl_call_work(struct ivl_worker *worker, struct ivl_work *work)
+{
+	struct ivl_fiber *fiber = ivl_is_watched(worker) || ivl_high_there(worker) ?
+		NULL : ivl_fiber_get(worker);
+	struct call call = { worker, work };
+
+	if (!fiber)
+		return false;
+	fiber->depth = 0;
+	fiber->local = (struct ivl_local){ 0 };
+	worker->fiber = fiber;
+	worker->above = fiber;
+	ivl_leave_exceptions(worker, &worker->base);
+	ivl_begin_exceptions(worker);
+	ivl_fiber_leave(&worker->base, fiber, false);
+	if (ivl_call_on(ivl_fiber_stack(fiber), call_main, &call, &worker->base.sp)) {
+		/* Resumed by ivl_switch(). No other worker can see the fiber before this. */
+		worker->above = NULL;
+		switched();
+	} else {
+		ivl_fiber_arrive(&worker->base, false);
+	}
+	return true;
 }
 
 static void resume_waiter(struct ivl_work *work)

@@ -31,6 +31,9 @@ void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber);
 /* Give all of the worker's free fibers back. */
 void ivl_fiber_put_all(struct ivl_worker *worker);
 
+/* The same, except for a few that the worker's next thread begins with. */
+void ivl_fiber_put_most(struct ivl_worker *worker);
+
 /* Resume a ready fiber, from the base or from a fiber that has ended. */
 void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber);
 
@@ -45,6 +48,12 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken);
 
 /* At the base: run `work` on a fiber, and what follows; without a stack, post it as stackless. */
 void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work);
+
+/*
+ * By an external worker's thread that has just entered: call work's run() on a fiber. Returns when
+ * that has returned or waits; false: the work must be submitted.
+ */
+bool ivl_call_work(struct ivl_worker *worker, struct ivl_work *work);
 
 /* Bytes left on the stack of a fiber that waits; 0: the waiter is none. */
 size_t ivl_waiter_stack_left(const struct ivl_waiter *waiter);

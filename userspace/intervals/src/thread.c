@@ -32,13 +32,17 @@ void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack)
 {
 	ivl_worker_self = worker;
 	worker->exceptions = ivl_exceptions_of_thread();
-	ivl_process_add_thread(worker, signal_stack, IVL_SIGNAL_STACK);
+	if (signal_stack)
+		ivl_process_add_thread(signal_stack, IVL_SIGNAL_STACK);
+	else
+		ivl_process_add_visitor(IVL_SIGNAL_STACK);
 	ivl_thread_take(worker);
 }
 
 void ivl_thread_leave(char *signal_stack)
 {
-	ivl_process_remove_thread(signal_stack);
+	if (signal_stack)
+		ivl_process_remove_thread(signal_stack);
 	ivl_worker_self = NULL;
 }
 

@@ -10,7 +10,7 @@
 
 /*
  * Make the calling thread the worker, with a stack of IVL_SIGNAL_STACK bytes for signal handlers,
- * and undo that.
+ * and undo that. NULL: one that the thread keeps.
  */
 void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack);
 void ivl_thread_leave(char *signal_stack);

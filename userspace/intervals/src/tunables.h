@@ -39,6 +39,8 @@ static_assert(IVL_HOLE % 4096 == 0 && IVL_HOLE < IVL_STACK_AREA, "stacks are map
 #define IVL_FIBERS_KEPT 64
 #endif
 #define IVL_FIBERS_KEPT_PART 4
+/* Of an external worker that no thread uses. */
+#define IVL_FIBERS_KEPT_OUTSIDE 4
 
 /* Blocks per magazine, and bytes of a slab (blocks.h). */
 #ifndef IVL_MAGAZINE

@@ -58,6 +58,7 @@ struct ivl_worker {
 	struct ivl_stealability *mask;	/* NULL: not used */
 	const struct ivl_place *place;
 	struct ivl_fiber base;
+	struct ivl_fiber *above;	/* called by the base, which waits for its return; or NULL */
 	unsigned int number;
 	struct ivl_magazines intervals, edges;
 	struct ivl_external *external;	/* of a thread that is not the runtime's, or NULL */
