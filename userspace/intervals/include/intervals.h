@@ -196,12 +196,19 @@ int ivl_start(const struct ivl_config *config, ivl_runtime **runtime);
 
 /**
  * Stop the workers. No task may be left: everything started by ivl_run() has ended when that
- * returns. ivl_stop() waits for a thread outside of this runtime that is still in the call which
+ * returns, and what ivl_submit() has started is waited for. ivl_stop() waits for a thread outside of this runtime that is still in the call which
  * made its last task ready, such as an unlock that passed on a mutex. In the child of a fork(),
  * which has no workers, the runtime's memory is not freed: the parent's threads may have been
  * changing it.
  */
 void ivl_stop(ivl_runtime *runtime);
+
+/**
+ * The process's runtime, which its libraries share: started by the first call, with the defaults
+ * and the environment's changes. A forked child has one of its own. It ends with the process:
+ * ivl_stop() does nothing to it. NULL: as ivl_start(). Any thread.
+ */
+ivl_runtime *ivl_default(void);
 
 /** The calling thread's last error as text; for a refused edge, with the names of both points. */
 const char *ivl_last_error(void);
@@ -239,6 +246,14 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
  * time. Called by a task of any runtime, or without memory for a worker, it is ivl_run().
  */
 int ivl_run_here(ivl_runtime *runtime, ivl_body *body, void *arg);
+
+/**
+ * Hand work over without waiting: create a child of the root that may run at once. ivl_join() of its
+ * end returns its error, and ivl_stop() waits for its end. The caller owns one reference to
+ * `*interval` (see ivl_release()); NULL: none is wanted. ESRCH, as ivl_run(); ENOMEM. Any thread.
+ */
+int ivl_submit(ivl_runtime *runtime, ivl_body *body, void *arg, const ivl_place *place,
+	       ivl_interval **interval);
 
 /**
  * Create an interval, which runs when its start is ready, but not before ivl_schedule(). Its end
@@ -455,7 +470,9 @@ struct ivl_group {
 
 /**
  * Start an async in a group. The caller is inside of the group, or is the task that will wait for
- * it and has not begun to. Otherwise as ivl_async(). EINVAL: the caller is not a task. [task]
+ * it and has not begun to; or the thread, outside of any runtime: then the async is of
+ * ivl_default(), by help-first, and in no interval. Otherwise as ivl_async(). EAGAIN: there is no
+ * ivl_default().
  *
  * Until the next wait, all asyncs of the group have the same current interval: that in which the
  * first was started. An async that is started in an ivl_inline() of a task inside may outlive that
@@ -464,12 +481,12 @@ struct ivl_group {
  */
 int ivl_group_async(struct ivl_group *group, ivl_function *function, const void *arg,
 		    size_t bytes, const ivl_place *place);
-/** As ivl_group_async(), by a policy as in ivl_async_by(). [task] */
+/** As ivl_group_async(), by a policy as in ivl_async_by(). */
 int ivl_group_async_by(struct ivl_group *group, enum ivl_policy policy, ivl_function *function,
 		       const void *arg, size_t bytes, const ivl_place *place);
 /**
  * Wait for all asyncs of the group. Returns its error, as ivl_finish(). The group can be used
- * again. [task]
+ * again. The caller is a task, or the thread outside that has started the asyncs.
  */
 int ivl_group_wait(struct ivl_group *group);
 /**
@@ -487,8 +504,9 @@ struct ivl_group *ivl_group_current(void);
 typedef void ivl_range(size_t begin, size_t end, void *arg);
 /**
  * Call body(begin, end, arg) for parts that together cover the range, and return when all calls
- * have returned. A part has at most `grain` indices; 0: chosen by the number of workers. May be
- * called wherever ivl_spawn() may.
+ * have returned. A part has at most `grain` indices; 0: chosen by the number of workers. Any thread:
+ * one outside of any runtime takes part in ivl_default(), as by ivl_run_here(), if there is more
+ * than one part.
  */
 void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
 /**

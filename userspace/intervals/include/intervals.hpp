@@ -4,16 +4,13 @@
  * intervals for C++17: lambdas, exceptions, and objects that wait and release at the end of a
  * block.
  *
- *	ivl::runtime runtime;
- *	long sum = runtime.run([&] {
- *		return ivl::parallel_reduce(0, n, 0L, add_up, std::plus<>());
- *	});
+ *	long sum = ivl::parallel_reduce(0, n, 0L, add_up, std::plus<>());
  *
  * A header over intervals.h; there is nothing else to link, and the two may be mixed. An exception
  * thrown by a task is rethrown to the waiter; of several exceptions, the first. Functions throw
  * ivl::error where their C counterparts return an errno value. A function is called directly if
- * there is no memory for a task or the caller is outside of any runtime; ivl::async() throws
- * instead.
+ * there is no memory for a task, or for a child outside of any runtime. Loops, algorithms, invoke(),
+ * async() and task groups of a thread outside use ivl_default().
  *
  * With -fno-exceptions, a message goes to stderr and the program aborts instead of throwing.
  */
@@ -239,12 +236,37 @@ private:
 	std::exception_ptr thrown;
 };
 
+/* Call function(), which does not throw; a thread outside takes part in ivl_default(). */
+template <typename Function>
+void inside(Function &&function)
+{
+	ivl_runtime *runtime = ivl_here() ? nullptr : ivl_default();
+
+	struct call {
+		Function &function;
+		bool ran;
+	} made{ function, false };
+
+	if (runtime)
+		ivl_run_here(runtime, [](ivl_interval *, void *arg) {
+			struct call *self = static_cast<struct call *>(arg);
+
+			self->ran = true;
+			self->function();
+			return 0;
+		}, &made);
+	if (!made.ran)
+		function();
+}
+
 /* A result by value, or the reference that was returned. */
 template <typename Function, typename Returned = std::invoke_result_t<Function &>>
 using result = std::conditional_t<std::is_lvalue_reference_v<Returned>, Returned,
 				  std::decay_t<Returned>>;
 
 } // namespace detail
+
+template <typename T> class future;
 
 /** The defaults, changed by the environment; change fields as needed. */
 struct config : ivl_config {
@@ -301,6 +323,11 @@ public:
 	{
 		return run_by(ivl_run_here, function);
 	}
+
+	/** Start function(), which is moved or copied, without waiting; as ivl_submit(). */
+	template <typename Function>
+	future<detail::result<Function>> async(Function function,
+					       const ivl_place *place = nullptr) const;
 
 	/** For the C functions. */
 	ivl_runtime *get() const noexcept { return it; }
@@ -456,6 +483,13 @@ void invoke(Function &&function)
 template <typename Function, typename... Others>
 void invoke(Function &&function, Others &&...others)
 {
+	detail::failure failed;
+
+	if (!ivl_here()) {
+		detail::inside([&] { failed.call([&] { ivl::invoke(function, others...); }); });
+		failed.rethrow();
+		return;
+	}
 	scope all;
 	child first(all, [&] { static_cast<void>(function()); });
 
@@ -659,7 +693,16 @@ public:
 	}
 
 private:
+	friend class runtime;
 	template <typename Function> friend future<detail::result<Function>> async(Function);
+
+	/* launch(body, arg, &interval) returns 0 or an errno value. */
+	template <typename Function, typename Launch>
+	future(Function function, Launch launch)
+		: task(std::make_unique<task_of<Function>>(std::move(function)))
+	{
+		detail::check(launch(body, task.get(), &interval));
+	}
 
 	struct task_base {
 		virtual ~task_base() = default;
@@ -684,22 +727,33 @@ private:
 	ivl_interval *interval = nullptr;
 };
 
-/** Start function(), which is moved or copied, at once; as ivl_launch(), by a task. */
+template <typename Function>
+future<detail::result<Function>> runtime::async(Function function, const ivl_place *place) const
+{
+	ivl_runtime *const in = detail::not_moved(it);
+
+	return { std::move(function), [&](ivl_body *body, void *arg, ivl_interval **made) {
+		return ivl_submit(in, body, arg, place, made);
+	} };
+}
+
+/**
+ * Start function(), which is moved or copied, at once: as ivl_launch(), or outside of any interval
+ * as ivl_submit() to ivl_default().
+ */
 template <typename Function>
 future<detail::result<Function>> async(Function function)
 {
-	using made = future<detail::result<Function>>;
-	made it;
+	ivl_interval *const current = ivl_current();
 
-	it.task = std::make_unique<typename made::template task_of<Function>>(std::move(function));
-	it.interval = ivl_launch(nullptr, made::body, it.task.get(), nullptr);
-	if (!it.interval) {
-		ivl_interval *current = ivl_current();
+	return { std::move(function), [&](ivl_body *body, void *arg, ivl_interval **made) {
+		ivl_runtime *const in = current ? nullptr : ivl_default();
 
-		detail::raise(error(current && !ivl_occurred(ivl_end_point(current)) ? ENOMEM :
-										       EINVAL));
-	}
-	return it;
+		if (in)
+			return ivl_submit(in, body, arg, nullptr, made);
+		*made = ivl_launch(nullptr, body, arg, nullptr);
+		return *made ? 0 : !current || ivl_occurred(ivl_end_point(current)) ? EINVAL : ENOMEM;
+	} };
 }
 
 /**

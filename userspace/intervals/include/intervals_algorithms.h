@@ -4,7 +4,7 @@
  * Reduce, scan and sort, by spawn and sync (intervals.h); and sums that tasks of any kind add to.
  *
  * The first three cannot fail: without memory for a task or for a second array, the caller does the
- * work alone. They may be called wherever ivl_spawn() may, also outside of any runtime.
+ * work alone. Any thread, as for ivl_parallel_for().
  */
 #ifndef INTERVALS_ALGORITHMS_H
 #define INTERVALS_ALGORITHMS_H

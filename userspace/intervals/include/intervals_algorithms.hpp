@@ -55,6 +55,16 @@ Index advance(Index first, std::size_t count)
 template <typename Iterator>
 constexpr bool shares_words = std::is_same_v<Iterator, std::vector<bool>::iterator>;
 
+/* As inside(), where there are several parts. */
+template <typename Function>
+void inside_if(bool several, Function &&function)
+{
+	if (several)
+		inside(function);
+	else
+		function();
+}
+
 inline std::size_t grain_of(std::size_t count, std::size_t grain)
 {
 	return grain ? grain : ivl_grain(count);
@@ -261,7 +271,9 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 		return;
 	const std::size_t count = detail::distance(first, last);
 
-	detail::split(0, count, detail::grain_of(count, grain), part);
+	detail::inside_if(count > (grain ? grain : 1), [&] {
+		detail::split(0, count, detail::grain_of(count, grain), part);
+	});
 	failed.rethrow();
 }
 
@@ -296,7 +308,9 @@ std::decay_t<T> parallel_reduce(Index first, Index last, T &&identity, Part &&pa
 		return std::forward<T>(identity);
 	const std::size_t count = detail::distance(first, last);
 
-	detail::reduce(0, count, detail::grain_of(count, grain), sum, one, both);
+	detail::inside_if(count > (grain ? grain : 1), [&] {
+		detail::reduce(0, count, detail::grain_of(count, grain), sum, one, both);
+	});
 	failed.rethrow();
 	return std::move(*sum);
 }
@@ -402,7 +416,9 @@ void parallel_sort(Iterator first, Iterator last, Less less = Less())
 
 	for (auto count = last - first; count > 0; count /= 2)
 		turns += 2;
-	detail::sort(first, last, less, turns, failed);
+	detail::inside_if(last - first > detail::SORTED_ALONE, [&] {
+		detail::sort(first, last, less, turns, failed);
+	});
 	failed.rethrow();
 }
 

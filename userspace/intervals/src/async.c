@@ -82,27 +82,55 @@ static const struct ivl_work_kind async_kind = {
 	.awaited_by = offsetof(struct async, local.finish),
 };
 
-static int async_help_first(struct ivl_worker *worker, struct ivl_finish *finish,
-			    ivl_function *function, const void *arg, size_t bytes,
-			    const ivl_place *place)
+/* NULL worker: the caller is a thread outside. NULL: ENOMEM. */
+static struct async *make_async(ivl_runtime *runtime, struct ivl_worker *worker,
+				struct ivl_finish *finish, ivl_function *function, const void *arg,
+				size_t bytes)
 {
 	struct async *async;
 
 	if (sizeof(*async) + bytes <= IVL_ASYNC_BYTES)
-		async = ivl_block_get(&worker->runtime->asyncs, &worker->asyncs,
-				      worker->place->node);
+		async = ivl_block_get(&runtime->asyncs, worker ? &worker->asyncs : NULL,
+				      worker ? worker->place->node : -1);
 	else
 		async = malloc(sizeof(*async) + bytes);
 	if (!async)
-		return ENOMEM;
+		return NULL;
 	async->bytes = bytes;
 	async->work.kind = &async_kind;
 	async->local = (struct ivl_local){ ivl_finish_interval(finish), finish, 0, NULL };
 	async->function = function;
 	if (bytes)
 		memcpy(async->arg, arg, bytes);
+	return async;
+}
+
+static int async_help_first(struct ivl_worker *worker, struct ivl_finish *finish,
+			    ivl_function *function, const void *arg, size_t bytes,
+			    const ivl_place *place)
+{
+	struct async *async = make_async(worker->runtime, worker, finish, function, arg, bytes);
+
+	if (!async)
+		return ENOMEM;
 	ivl_finish_add(worker, finish);
-	ivl_submit(worker->runtime, &async->work, place ? place : worker->place);
+	ivl_make_ready(worker->runtime, &async->work, place ? place : worker->place);
+	return 0;
+}
+
+int ivl_async_outside(ivl_runtime *runtime, struct ivl_finish *finish, ivl_function *function,
+		      const void *arg, size_t bytes, const ivl_place *place)
+{
+	struct async *async;
+
+	if (ivl_finish_error(finish))
+		return 0;
+	async = make_async(runtime, NULL, finish, function, arg, bytes);
+	if (!async)
+		return ENOMEM;
+	/* Relaxed: the caller is the one that will wait. */
+	atomic_fetch_add_explicit(&finish->left, 1, memory_order_relaxed);
+	ivl_make_ready(runtime, &async->work, place);
 	return 0;
 }
 

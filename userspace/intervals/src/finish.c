@@ -126,6 +126,15 @@ static void leave(struct ivl_finish *finish)
 	atomic_store_explicit(&finish->interval, NULL, memory_order_relaxed);
 }
 
+/* Its tasks are in no interval. */
+static int start_outside(struct ivl_finish *finish, ivl_function *function, const void *arg,
+			 size_t bytes, const ivl_place *place)
+{
+	ivl_runtime *runtime = ivl_default();
+
+	return runtime ? ivl_async_outside(runtime, finish, function, arg, bytes, place) : EAGAIN;
+}
+
 int ivl_group_async(struct ivl_group *group, ivl_function *function, const void *arg,
 		    size_t bytes, const ivl_place *place)
 {
@@ -133,7 +142,7 @@ int ivl_group_async(struct ivl_group *group, ivl_function *function, const void 
 	struct ivl_worker *worker = ivl_self();
 
 	if (!worker)
-		return ivl_error(EINVAL, "group_async: the caller is not a task");
+		return start_outside(finish, function, arg, bytes, place);
 	enter(finish, worker->fiber->local.interval);
 	return start_by(worker->policy.start, worker, finish, function, arg, bytes, place);
 }
@@ -144,10 +153,10 @@ int ivl_group_async_by(struct ivl_group *group, enum ivl_policy policy, ivl_func
 	struct ivl_finish *finish = finish_of(group);
 	struct ivl_worker *worker = ivl_self();
 
-	if (!worker)
-		return ivl_error(EINVAL, "group_async_by: the caller is not a task");
 	if (policy >= IVL_POLICIES)
 		return ivl_error(EINVAL, "group_async_by: no such policy");
+	if (!worker)
+		return start_outside(finish, function, arg, bytes, place);
 	enter(finish, worker->fiber->local.interval);
 	return start_by(start_of(policy, worker), worker, finish, function, arg, bytes, place);
 }

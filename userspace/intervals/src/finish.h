@@ -15,6 +15,9 @@ struct ivl_finish_reserve {
 typedef int ivl_start_async(struct ivl_worker *worker, struct ivl_finish *finish,
 			    ivl_function *function, const void *arg, size_t bytes,
 			    const ivl_place *place);
+/* The same by a thread that is no task, and will wait for the finish. */
+int ivl_async_outside(ivl_runtime *runtime, struct ivl_finish *finish, ivl_function *function,
+		      const void *arg, size_t bytes, const ivl_place *place);
 extern ivl_start_async *const ivl_async_starts[IVL_POLICIES];
 
 /* The policy of asyncs; its last fields are those of the adaptive one. */

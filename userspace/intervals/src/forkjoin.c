@@ -341,7 +341,7 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 	if (taken) {
 		struct ivl_worker *worker = ivl_self();
 
-		ivl_submit(worker->runtime, taken, worker->place);
+		ivl_make_ready(worker->runtime, taken, worker->place);
 	}
 	if (!reported(scope, taken ? 0 : IVL_SYNC_SPINS))
 		ivl_wait(ivl_publish_sync, scope);
@@ -372,7 +372,7 @@ void ivl_spawn_prepare(struct ivl_scope *scope, struct ivl_task *task, ivl_funct
 
 void ivl_spawn_prepared(ivl_runtime *runtime, struct ivl_task *task)
 {
-	ivl_submit(runtime, work_of(task), NULL);
+	ivl_make_ready(runtime, work_of(task), NULL);
 }
 
 bool ivl_scope_detach(struct ivl_scope *scope, struct ivl_waiter *waiter)

@@ -87,7 +87,7 @@ static inline bool ivl_guard_queue_contended(struct ivl_guard_queue *queue)
 
 /*
  * By the holder. Returns the node of the next holder, or NULL. The next holder must be told with a
- * release (as ivl_submit() and ivl_wake() do), to see what was written under the lock.
+ * release (as ivl_make_ready() and ivl_wake() do), to see what was written under the lock.
  */
 static inline struct ivl_guard_node *ivl_guard_queue_leave(struct ivl_guard_queue *queue)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Intervals: creating, scheduling, running. model.h has the states, settle.c how they end. */
+/*
+ * Intervals: creating, scheduling, running. model.h has the states, settle.c how they end, enter.c
+ * the calls that create one and begin it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +12,6 @@
 #include "exception.h"
 #include "fence.h"
 #include "model.h"
-#include "switching.h"
 
 /* References: the creator's, and the runtime's until the end has occurred. */
 
@@ -95,8 +97,7 @@ void ivl_outlast(ivl_interval *interval)
 	atomic_store_explicit(&interval->outlasted, true, memory_order_relaxed);
 }
 
-/* The caller then returns from run(), or waits for the interval. */
-static void run_body(struct ivl_interval *interval, struct ivl_local *local)
+void ivl_run_body(struct ivl_interval *interval, struct ivl_local *local)
 {
 	struct ivl_interval *const outer = local->interval;
 	struct ivl_finish *const finish = local->finish;
@@ -139,7 +140,7 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 
 static void run(struct ivl_work *work)
 {
-	run_body((struct ivl_interval *)work, ivl_local_here());
+	ivl_run_body((struct ivl_interval *)work, ivl_local_here());
 }
 
 static void refuse(struct ivl_work *work)
@@ -182,8 +183,8 @@ static struct ivl_interval *jump_from(struct ivl_interval *parent)
 	return parent->depth - once->depth == once->depth - twice->depth ? twice : parent;
 }
 
-static struct ivl_interval *make(struct ivl_interval *parent, const char *name, ivl_body *body,
-				 void *arg, const ivl_place *place)
+struct ivl_interval *ivl_make(struct ivl_interval *parent, const char *name, ivl_body *body,
+			      void *arg, const ivl_place *place)
 {
 	struct ivl_interval *interval = ivl_interval_get(parent->model);
 	char *copy = NULL;
@@ -232,6 +233,7 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 	interval->started = false;
 	interval->keeps_parent = false;
 	interval->high = false;
+	interval->submitted = false;
 	atomic_store_explicit(&interval->contained, false, memory_order_relaxed);
 	atomic_store_explicit(&interval->has_children, false, memory_order_relaxed);
 	interval->edges_used = 0;
@@ -273,11 +275,7 @@ static void remember(struct ivl_interval *interval, struct ivl_interval *current
 		ivl_schedule();
 }
 
-/*
- * Make the parent wait for the new interval. EINVAL, and the interval is freed: the parent has
- * ended, because another part of its body scheduled it.
- */
-static int adopt(struct ivl_interval *interval, const char *what)
+int ivl_adopt(struct ivl_interval *interval, const char *what)
 {
 	struct ivl_interval *parent = interval->parent;
 
@@ -310,12 +308,12 @@ ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body,
 			  parent ? ivl_title(parent) : "is none, or");
 		return NULL;
 	}
-	interval = make(parent, name, body, arg, place);
+	interval = ivl_make(parent, name, body, arg, place);
 	if (!interval) {
 		ivl_error(ENOMEM, "create %s: out of memory", name ? name : "");
 		return NULL;
 	}
-	if (adopt(interval, "create"))
+	if (ivl_adopt(interval, "create"))
 		return NULL;
 	if (parent != current)
 		ivl_connect_new(&parent->start, &interval->start);
@@ -334,139 +332,6 @@ int ivl_set_priority(ivl_interval *interval, enum ivl_priority priority)
 	interval->high = priority == IVL_PRIORITY_HIGH;
 	ivl_expect_no_more(&interval->start);
 	return 0;
-}
-
-/* Create an interval whose start has occurred. 0, ENOMEM, or EINVAL as in adopt(). */
-static int make_started(struct ivl_interval **made, const char *what, struct ivl_interval *parent,
-			const char *name, ivl_body *body, void *arg)
-{
-	struct ivl_interval *interval = make(parent, name, body, arg, NULL);
-	int error;
-
-	if (!interval)
-		return ivl_error(ENOMEM, "%s%s%s: out of memory", what, name ? " " : "",
-				 name ? name : "");
-	error = adopt(interval, what);
-	if (error)
-		return error;
-	interval->started = true;
-	atomic_store_explicit(&interval->start.left, 0, memory_order_relaxed);
-	atomic_store_explicit(&interval->start.out, IVL_CLOSED, memory_order_relaxed);
-	if (ivl_is_watching())
-		ivl_watch_arrive(&interval->start);
-	*made = interval;
-	return 0;
-}
-
-/* Returns its error. */
-static int wait_and_release(struct ivl_interval *interval)
-{
-	const int error = ivl_wait_for(&interval->end);
-
-	ivl_release(interval);
-	return error;
-}
-
-/* The caller does not wait after all. */
-static void stay(void)
-{
-	struct ivl_worker *worker = ivl_self();
-
-	if (worker)
-		ivl_report_ended(worker, false);
-	ivl_stay();
-}
-
-/* The caller then waits for it. */
-static void begin_run(ivl_runtime *runtime, struct ivl_interval *interval)
-{
-	struct ivl_worker *worker = ivl_self();
-	const bool calls = worker && worker->runtime == runtime && !runtime->threadless &&
-			   worker->fiber == &worker->base;
-
-	if (!calls || !ivl_call_work(worker, &interval->work))
-		ivl_submit_next(runtime, &interval->work, NULL);
-}
-
-int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
-{
-	struct ivl_model *model = *ivl_runtime_model(runtime);
-	struct ivl_interval *interval;
-	int error;
-
-	if (ivl_is_parents(runtime))
-		return ivl_error(ESRCH, "run: the workers exist only in the parent process");
-	error = make_started(&interval, "run", &model->root, NULL, body, arg);
-	if (error)
-		return error;
-	begin_run(runtime, interval);
-	return wait_and_release(interval);
-}
-
-ivl_interval *ivl_launch(const char *name, ivl_body *body, void *arg, const ivl_place *place)
-{
-	struct ivl_interval *current = ivl_local_here()->interval;
-	struct ivl_interval *interval;
-
-	if (!current) {
-		ivl_error(EINVAL, "launch %s: not inside an interval", name ? name : "");
-		return NULL;
-	}
-	if (make_started(&interval, "launch", current, name, body, arg))
-		return NULL;
-	interval->place = place;
-	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
-	ivl_submit(interval->model->runtime, &interval->work, place);
-	return interval;
-}
-
-int ivl_inline(const char *name, ivl_body *body, void *arg)
-{
-	struct ivl_local *local = ivl_local_here();
-	struct ivl_interval *interval;
-	int error;
-
-	if (!local->interval)
-		return ivl_error(EINVAL, "inline %s: not inside an interval", name ? name : "");
-	error = make_started(&interval, "inline", local->interval, name, body, arg);
-	if (error)
-		return error;
-	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
-	run_body(interval, local);
-	error = wait_and_release(interval);
-	stay();
-	return error;
-}
-
-int ivl_isolated(ivl_guard *const *guards, size_t count, ivl_body *body, void *arg)
-{
-	struct ivl_interval *current = ivl_local_here()->interval;
-	struct ivl_batch batch = { .leaves = true };
-	struct ivl_interval *interval;
-	int error = 0;
-
-	if (!current)
-		return ivl_error(EINVAL, "isolated: not inside an interval");
-	interval = make(current, NULL, body, arg, NULL);
-	if (!interval)
-		return ivl_error(ENOMEM, "isolated: out of memory");
-	for (size_t i = 0; i < count && !error; i++)
-		error = ivl_add_hold(interval, guards[i]);
-	if (error) {
-		ivl_interval_free(interval);
-		return error;
-	}
-	error = adopt(interval, "isolated");
-	if (error)
-		return error;
-	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
-	if (ivl_is_watching())
-		ivl_watch_arrive(&interval->start);
-	ivl_arrive_open(&interval->start, &batch);
-	ivl_settle(&batch);
-	error = wait_and_release(interval);
-	stay();
-	return error;
 }
 
 ivl_interval *ivl_current(void)

@@ -123,6 +123,7 @@ struct ivl_interval {
 	_Atomic(bool) entered;		/* an edge leads to one of its points */
 	_Atomic(bool) outlasted;	/* a group's asyncs may outlive its body */
 	IVL_SHARED(bool) high;		/* high priority */
+	IVL_SHARED(bool) submitted;	/* ivl_stop() waits for its end */
 	IVL_SHARED(unsigned char) edges_used;
 	struct ivl_edge edges[IVL_EDGES_INSIDE];
 };
@@ -181,7 +182,7 @@ static inline struct ivl_interval *ivl_around_at(struct ivl_interval *interval, 
 /* Intervals with a point that waits for nothing more and must occur. */
 struct ivl_batch {
 	struct ivl_interval *first, *last;
-	/* The caller is about to return from run() or to wait: see ivl_submit_next(). */
+	/* The caller is about to return from run() or to wait: see ivl_make_ready_next(). */
 	bool leaves;
 };
 
@@ -197,6 +198,16 @@ static inline void ivl_batch_add(struct ivl_batch *batch, struct ivl_interval *i
 
 /* interval.c: the last reference is gone. */
 void ivl_interval_free(struct ivl_interval *interval);
+/* Known only to the caller. NULL: ENOMEM. */
+struct ivl_interval *ivl_make(struct ivl_interval *parent, const char *name, ivl_body *body,
+			      void *arg, const ivl_place *place);
+/*
+ * Make the parent wait for the new interval. EINVAL, and the interval is freed: the parent has
+ * ended, because another part of its body scheduled it.
+ */
+int ivl_adopt(struct ivl_interval *interval, const char *what);
+/* The caller then returns from run(), or waits for the interval. */
+void ivl_run_body(struct ivl_interval *interval, struct ivl_local *local);
 
 /* settle.c: process the batch, and all that becomes ready by it. */
 void ivl_settle(struct ivl_batch *batch);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "machine.h"
+#include "outside.h"
 
 #include "watch/watch.h"
 #include "worker.h"
@@ -107,6 +108,7 @@ static void after_fork(void)
 	}
 	ivl_watch_forget();
 	ivl_machine_after_fork();
+	ivl_outside_after_fork();
 	pthread_mutex_init(&lock, NULL);
 }
 

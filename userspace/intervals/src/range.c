@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* parallel_for: halve the range, spawn one half, until it is small enough. */
-#include "worker.h"
+#include "outside.h"
 
 struct range {
 	size_t begin, end, grain;
@@ -35,13 +35,21 @@ size_t ivl_grain(size_t count)
 	return grain ? grain : 1;
 }
 
+/* Where the loop runs, which says how many workers there are. */
+static void begin_range(void *arg)
+{
+	struct range *whole = arg;
+
+	if (!whole->grain)
+		whole->grain = ivl_grain(whole->end - whole->begin);
+	run_range(whole);
+}
+
 void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg)
 {
 	struct range whole = { begin, end, grain, body, arg };
 
-	if (begin >= end)
+	if (begin >= end || ivl_run_parts_outside(end - begin, grain, begin_range, &whole))
 		return;
-	if (!grain)
-		whole.grain = ivl_grain(end - begin);
-	run_range(&whole);
+	begin_range(&whole);
 }

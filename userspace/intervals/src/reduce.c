@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker.h"
+#include "outside.h"
 
 struct reduction {
 	size_t grain, bytes;
@@ -15,7 +15,7 @@ struct reduction {
 };
 
 struct half {
-	const struct reduction *of;
+	struct reduction *of;
 	size_t begin, end;
 	void *sum;
 };
@@ -41,7 +41,7 @@ static void reduce(void *arg);
 
 static void reduce_both(const struct half *whole, void *more)
 {
-	const struct reduction *of = whole->of;
+	struct reduction *of = whole->of;
 	const size_t middle = whole->begin + (whole->end - whole->begin) / 2;
 	struct half left = { of, whole->begin, middle, whole->sum };
 	struct half right = { of, middle, whole->end, more };
@@ -77,10 +77,21 @@ static void reduce(void *arg)
 	}
 }
 
+static void begin(void *arg)
+{
+	struct half *whole = arg;
+	struct reduction *of = whole->of;
+
+	if (!of->grain)
+		of->grain = ivl_grain(whole->end - whole->begin);
+	memcpy(of->nothing, whole->sum, of->bytes);
+	reduce(whole);
+}
+
 static void reduce_all(struct half *whole)
 {
-	memcpy(whole->of->nothing, whole->sum, whole->of->bytes);
-	reduce(whole);
+	if (!ivl_run_parts_outside(whole->end - whole->begin, whole->of->grain, begin, whole))
+		begin(whole);
 }
 
 void ivl_parallel_reduce(size_t begin, size_t end, size_t grain, void *sum, size_t bytes,
@@ -91,8 +102,6 @@ void ivl_parallel_reduce(size_t begin, size_t end, size_t grain, void *sum, size
 
 	if (begin >= end)
 		return;
-	if (!grain)
-		of.grain = ivl_grain(end - begin);
 	if (bytes <= IVL_SUM_ON_STACK) {
 		_Alignas(max_align_t) char small[bytes + 1];
 
@@ -102,6 +111,7 @@ void ivl_parallel_reduce(size_t begin, size_t end, size_t grain, void *sum, size
 		reduce_all(&whole);
 		free(of.nothing);
 	} else {
+		of.grain = grain ? grain : ivl_grain(end - begin);
 		reduce_alone(&whole);
 	}
 }

@@ -103,7 +103,7 @@ __attribute__((noinline)) static void submit_by_hint(ivl_runtime *runtime, struc
 		ivl_post(runtime, work, place);
 }
 
-void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
+void ivl_make_ready(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
 {
 	struct ivl_worker *worker = ivl_self();
 
@@ -113,7 +113,7 @@ void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *pl
 		ivl_post(runtime, work, worker->place);
 }
 
-void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
+void ivl_make_ready_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
 {
 	place = destination(ivl_self(), runtime, place);
 	/* Relaxed: as for mail. First, since the runtime may be gone once the work is there. */
@@ -127,10 +127,10 @@ static void give_up_next(struct ivl_worker *worker)
 
 	worker->next = NULL;
 	if (next)
-		ivl_submit(worker->runtime, next, NULL);
+		ivl_make_ready(worker->runtime, next, NULL);
 }
 
-void ivl_submit_next(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
+void ivl_make_ready_next(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
 {
 	struct ivl_worker *worker = ivl_self();
 

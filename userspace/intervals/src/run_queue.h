@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A worker's own queue, and mailboxes: putting work, and taking it first. Implements ivl_submit()
- * and its kind (scheduler.h).
+ * A worker's own queue, and mailboxes: putting work, and taking it first. Implements
+ * ivl_make_ready() and its kind (scheduler.h).
  */
 #ifndef IVL_RUN_QUEUE_H
 #define IVL_RUN_QUEUE_H
@@ -55,7 +55,7 @@ static inline struct ivl_work *ivl_take(struct ivl_worker *worker)
 	return (struct ivl_work *)ivl_chase_lev_take(worker->deque);
 }
 
-/* First what ivl_submit_next() left. */
+/* First what ivl_make_ready_next() left. */
 static inline struct ivl_work *ivl_take_next(struct ivl_worker *worker)
 {
 	struct ivl_work *next = worker->next;

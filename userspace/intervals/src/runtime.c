@@ -19,6 +19,7 @@
 #include "external.h"
 #include "switching.h"
 #include "thread.h"
+#include "waking.h"
 #include "watch/watch.h"
 #include "worker.h"
 
@@ -482,7 +483,10 @@ void ivl_stop(ivl_runtime *runtime)
 {
 	const bool is_parents = ivl_is_parents(runtime);
 
+	if (runtime->of_process)
+		return;
 	if (!is_parents) {
+		ivl_submitted_await(runtime);
 		end_workers(runtime);
 		await_submitters(runtime);
 	}

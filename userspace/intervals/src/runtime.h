@@ -46,6 +46,7 @@ struct ivl_runtime {
 	void *model;
 	pid_t process;			/* that started it */
 	bool watched;			/* its workers are traced */
+	bool of_process;		/* ivl_default(): never stopped */
 	bool threadless;		/* all its threads are attached (attach.h) */
 	void (*no_stack)(void);		/* see ivl_start_threadless() */
 	_Atomic(bool) oversubscribed;	/* see ivl_attach_oversubscribed() */
@@ -54,6 +55,7 @@ struct ivl_runtime {
 	unsigned int threads;		/* created, for the first workers */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* next place for work from outside */
 	_Atomic(unsigned int) submitters;	/* in ivl_submit_begin() to _end() */
+	_Atomic(uint32_t) submitted;	/* see ivl_submitted_add() */
 	/* All that a spawn reads. Lower half: sleeping workers; upper half: see IVL_MAIL. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) attention;
 	_Atomic(unsigned int) high;	/* work of high priority; also counted as mail */

@@ -14,8 +14,8 @@
 #include <urcu/arch.h>
 
 #include "clock.h"
+#include "outside.h"
 #include "prefix.h"
-#include "worker.h"
 
 /* Unless the grain is given, the sum before a part may be one sum or combined from several. */
 struct scan {
@@ -31,7 +31,7 @@ struct scan {
 		struct ivl_prefix prefix;
 		bool scanned;
 	} *state;
-	const void *nothing;
+	void *nothing;			/* and then the whole sum */
 	ivl_part *part, *scan;
 	ivl_combine *combine;
 	void *arg;
@@ -153,37 +153,44 @@ static size_t choose_grain(size_t count, size_t bytes)
 	return grain < most ? grain : most;
 }
 
+static void scan_all(void *arg)
+{
+	struct scan *all = arg;
+	size_t first = 0;
+
+	if (!all->given)
+		all->grain = choose_grain(all->end - all->begin, all->bytes);
+	all->parts = (all->end - all->begin - 1) / all->grain + 1;
+	/* Outside of a runtime a spawn is a call, which comes too early. */
+	if (all->given || ivl_self()) {
+		all->sums = calloc(all->parts, all->bytes);
+		if (all->bytes > IVL_SUM_ON_STACK)
+			all->rooms = calloc(all->parts, all->bytes);
+		all->state = calloc(all->parts, sizeof(*all->state));
+	}
+	if (all->sums && all->state && (all->rooms || all->bytes <= IVL_SUM_ON_STACK)) {
+		ivl_parallel_for(0, all->parts, 1, first_pass, all);
+		while (first < all->parts && all->state[first].scanned)
+			first++;
+		ivl_parallel_for(first, all->parts, 1, second_pass, all);
+		memcpy(all->nothing, all->sums + (all->parts - 1) * all->bytes, all->bytes);
+	} else {
+		all->scan(all->begin, all->end, all->nothing, all->arg);
+	}
+	free(all->sums);
+	free(all->rooms);
+	free(all->state);
+}
+
 void ivl_parallel_scan_parts(size_t begin, size_t end, size_t grain, void *sum, size_t bytes,
 			     ivl_part *part, ivl_part *scan, ivl_combine *combine, void *arg)
 {
-	struct scan all = { .begin = begin, .end = end, .bytes = bytes, .given = grain,
-			    .nothing = sum, .part = part, .scan = scan, .combine = combine,
-			    .arg = arg };
-	size_t first = 0;
+	struct scan all = { .begin = begin, .end = end, .grain = grain, .bytes = bytes,
+			    .given = grain, .nothing = sum, .part = part, .scan = scan,
+			    .combine = combine, .arg = arg };
 
-	if (begin >= end)
-		return;
-	all.grain = grain ? grain : choose_grain(end - begin, bytes);
-	all.parts = (end - begin - 1) / all.grain + 1;
-	/* Outside of a runtime a spawn is a call, which comes too early. */
-	if (grain || ivl_self()) {
-		all.sums = calloc(all.parts, bytes);
-		if (bytes > IVL_SUM_ON_STACK)
-			all.rooms = calloc(all.parts, bytes);
-		all.state = calloc(all.parts, sizeof(*all.state));
-	}
-	if (all.sums && all.state && (all.rooms || bytes <= IVL_SUM_ON_STACK)) {
-		ivl_parallel_for(0, all.parts, 1, first_pass, &all);
-		while (first < all.parts && all.state[first].scanned)
-			first++;
-		ivl_parallel_for(first, all.parts, 1, second_pass, &all);
-		memcpy(sum, all.sums + (all.parts - 1) * bytes, bytes);
-	} else {
-		scan(begin, end, sum, arg);
-	}
-	free(all.sums);
-	free(all.rooms);
-	free(all.state);
+	if (begin < end && !ivl_run_parts_outside(end - begin, grain, scan_all, &all))
+		scan_all(&all);
 }
 
 /* A sum of an array has one byte more: nonzero if there is a sum. */

@@ -54,17 +54,18 @@ struct ivl_work {
  * turn if the caller is no worker of this runtime. Never fails: if the queue cannot grow, the work
  * goes through the place's mailbox. run() sees what was written before.
  */
-void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
+void ivl_make_ready(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
 
-/* Like ivl_submit(); workers take such work before all other. */
-void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
+/* Like ivl_make_ready(); workers take such work before all other. */
+void ivl_make_ready_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
 
 /*
- * Like ivl_submit(), by a caller that is about to return from run() or to wait: its worker runs the
- * work next, and no thief can take it. A second call replaces the first, whose work is submitted.
+ * Like ivl_make_ready(), by a caller that is about to return from run() or to wait: its worker runs
+ * the work next, and no thief can take it. A second call replaces the first, whose work becomes
+ * ready for all.
  */
-void ivl_submit_next(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
-/* The caller does not leave after all: submit what ivl_submit_next() kept. */
+void ivl_make_ready_next(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
+/* The caller does not leave after all: submit what ivl_make_ready_next() kept. */
 void ivl_stay(void);
 
 /*

@@ -6,6 +6,7 @@
 #include <watch/watch.h>
 
 #include "model.h"
+#include "waking.h"
 
 void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch)
 {
@@ -13,11 +14,11 @@ void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch)
 	ivl_occur(&interval->start, batch);
 	/* From here on it may end at any time. */
 	if (interval->high)
-		ivl_submit_high(interval->model->runtime, &interval->work, interval->place);
+		ivl_make_ready_high(interval->model->runtime, &interval->work, interval->place);
 	else if (batch->leaves)
-		ivl_submit_next(interval->model->runtime, &interval->work, interval->place);
+		ivl_make_ready_next(interval->model->runtime, &interval->work, interval->place);
 	else
-		ivl_submit(interval->model->runtime, &interval->work, interval->place);
+		ivl_make_ready(interval->model->runtime, &interval->work, interval->place);
 }
 
 /* It never begins, nor do its subintervals, all of which come after its start. */
@@ -128,6 +129,7 @@ static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 	const bool waited = !ivl_is_root(parent);
 	struct ivl_worker *worker = waited ? counter(parent, batch) : NULL;
 	/* Acquire, from ivl_release(): only our reference is left. */
+	bool submitted;
 	const bool last = atomic_load_explicit(&interval->refs, memory_order_acquire) == 1;
 
 	if (ivl_is_watching()) {
@@ -142,10 +144,13 @@ static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 	ivl_occur(&interval->end, batch);
 	if (interval->holds)
 		ivl_leave_guards(interval, batch);
+	submitted = interval->submitted;
 	if (last)
 		ivl_interval_free(interval);
 	else
 		ivl_release(interval);
+	if (submitted)
+		ivl_submitted_remove(parent->model->runtime);
 	if (worker)
 		worker->ended.count++;
 	else if (waited)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tunables.h"
+#include "outside.h"
 
 struct order {
 	size_t bytes;
@@ -131,10 +131,11 @@ void ivl_parallel_sort(void *array, size_t count, size_t bytes, ivl_compare *com
 {
 	const struct order order = { bytes, compare, arg };
 	char *other = count > IVL_SORTED_ALONE ? calloc(count, bytes) : NULL;
+	struct sort whole = { &order, array, other, count, false };
 
-	if (other)
-		sort(&(struct sort){ &order, array, other, count, false });
-	else
+	if (other && !ivl_run_outside(sort, &whole))
+		sort(&whole);
+	else if (!other)
 		qsort_r(array, count, bytes, compare, arg);
 	free(other);
 }

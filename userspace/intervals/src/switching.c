@@ -147,7 +147,7 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 static struct ivl_work *tell_before(struct ivl_worker *worker, struct ivl_work *work)
 {
 	while (ivl_flush_deferred(worker->deferred, worker, work, true) && work && worker->next) {
-		ivl_submit(worker->runtime, work, worker->place);
+		ivl_make_ready(worker->runtime, work, worker->place);
 		work = ivl_take_next(worker);
 	}
 	return work;
@@ -185,7 +185,7 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
 	if (!waiter)
 		ivl_fiber_loop(taken);
 	if (taken)
-		ivl_submit(worker->runtime, taken, worker->place);
+		ivl_make_ready(worker->runtime, taken, worker->place);
 	ivl_wake_next(waiter);
 	ivl_fiber_loop(NULL);
 }
@@ -360,7 +360,7 @@ void ivl_wake(struct ivl_waiter *waiter)
 	if (waiter->tied)
 		ivl_tied_return(waiter);
 	else if (waiter->runtime)
-		ivl_submit(waiter->runtime, &waiter->work, waiter->place);
+		ivl_make_ready(waiter->runtime, &waiter->work, waiter->place);
 	else
 		wake_thread(waiter);
 }
@@ -370,7 +370,7 @@ void ivl_wake_next(struct ivl_waiter *waiter)
 	if (waiter->tied)
 		ivl_tied_return(waiter);
 	else if (waiter->runtime)
-		ivl_submit_next(waiter->runtime, &waiter->work, waiter->place);
+		ivl_make_ready_next(waiter->runtime, &waiter->work, waiter->place);
 	else
 		wake_thread(waiter);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "waking.h"
 
+#include <futex.h>
+
 #include "fence.h"
 #include "run_queue.h"
 #include "external.h"
@@ -94,4 +96,21 @@ int ivl_idle_wake_near(struct ivl_worker *worker)
 	if ((uint32_t)atomic_load_explicit(&worker->runtime->attention, memory_order_relaxed))
 		ivl_idle_wake(worker->runtime, worker->place);
 	return 0;
+}
+
+void ivl_submitted_remove(ivl_runtime *runtime)
+{
+	/* Release, to ivl_submitted_await(): what the interval wrote. */
+	if (atomic_fetch_sub_explicit(&runtime->submitted, 2, memory_order_release) == 3)
+		ivl_futex_wake(&runtime->submitted, 1);
+}
+
+void ivl_submitted_await(ivl_runtime *runtime)
+{
+	uint32_t left = atomic_fetch_or_explicit(&runtime->submitted, 1, memory_order_acquire) | 1;
+
+	while (left != 1) {
+		ivl_futex_wait(&runtime->submitted, left);
+		left = atomic_load_explicit(&runtime->submitted, memory_order_acquire);
+	}
 }

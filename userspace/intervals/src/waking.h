@@ -36,4 +36,17 @@ static inline void ivl_submit_end(ivl_runtime *runtime, bool counted)
 		atomic_fetch_sub_explicit(&runtime->submitters, 1, memory_order_release);
 }
 
+/*
+ * Intervals of ivl_submit() that have not ended: twice their number, plus 1 when ivl_stop() waits
+ * for them. The last one's end wakes it, by a thread that ivl_stop() waits for afterwards.
+ */
+static inline void ivl_submitted_add(ivl_runtime *runtime)
+{
+	/* Relaxed: what it submits is made visible by ivl_make_ready(). */
+	atomic_fetch_add_explicit(&runtime->submitted, 2, memory_order_relaxed);
+}
+
+void ivl_submitted_remove(ivl_runtime *runtime);
+void ivl_submitted_await(ivl_runtime *runtime);
+
 #endif

@@ -378,6 +378,9 @@ TEST(this_machine)
 	assert_true(CPU_ISSET(t->leaves[0].cpus[0], &now));
 	ivl_topology_destroy(t);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	t = test_topology(NULL, IVL_PLACES_ONE, 0);
+	assert_int_equal(t->workers, cpus);
+	ivl_topology_destroy(t);
 
 	assert_int_equal(ivl_bind(pthread_self(), &(int){ -1 }, 1), EINVAL);
 	assert_int_equal(ivl_bind(pthread_self(), &(int){ 100000 }, 1), EINVAL);

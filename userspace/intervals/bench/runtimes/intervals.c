@@ -12,10 +12,14 @@ static int start(unsigned int workers)
 {
 	struct ivl_config config;
 	int error = ivl_config_init(&config);
+	char text[16];
 
 	if (error)
 		return error;
 	config.workers = workers;
+	/* Of ivl_default(), for the loop of a thread outside. */
+	snprintf(text, sizeof(text), "%u", workers);
+	setenv("INTERVALS_WORKERS", text, 1);
 	counts = config.statistics;
 	return ivl_start(&config, &par_runtime);
 }
@@ -80,28 +84,6 @@ static void here(void (*run)(void))
 	ivl_run_here(par_runtime, run_call, &call);
 }
 
-struct loop {
-	size_t begin, end;
-	void (*body)(size_t begin, size_t end, void *arg);
-	void *arg;
-};
-
-static int run_loop(ivl_interval *self, void *arg)
-{
-	const struct loop *loop = (const struct loop *)arg;
-
-	ivl_parallel_for(loop->begin, loop->end, 0, loop->body, loop->arg);
-	return 0;
-}
-
-static void loop(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
-		 void *arg)
-{
-	struct loop all = { begin, end, body, arg };
-
-	ivl_run_here(par_runtime, run_loop, &all);
-}
-
 /* Also waits for the end, after the measured beginning of the task. */
 static void submit(void (*function)(void *), void *arg)
 {
@@ -113,5 +95,5 @@ static void submit(void (*function)(void *), void *arg)
 const struct bench_runtime bench_runtime = {
 	.name = "intervals", .start = start, .stop = stop, .enter = enter, .submit = submit,
 	.forms = par_forms, .print_counts = print_counts,
-	.here = here, .loop = loop,
+	.here = here, .loop = par_for,
 };

@@ -93,7 +93,7 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 	void thread(unsigned int index)
 	{
 		if (index == 0)
-			ivl_submit(&machine.runtime, &program, NULL);
+			ivl_make_ready(&machine.runtime, &program, NULL);
 		machine.work();
 	}
 
@@ -146,7 +146,7 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 		if (child->does == INSIDE)
 			spawn_inside(child);
 		if (with == OTHER_WORK && child->number == 0)
-			ivl_submit(&all->machine.runtime, &all->beside, NULL);
+			ivl_make_ready(&all->machine.runtime, &all->beside, NULL);
 		if (child->does == ASYNC)
 			spawn_one(child);
 		if (child->does == FINISH) {

@@ -388,7 +388,7 @@ struct children : program<children<workers, other>, workers> {
 		ended = false;
 		last_long.kind = &last_long_kind;
 		if (other)
-			ivl_submit(&this->all.machine.runtime, &last_long, NULL);
+			ivl_make_ready(&this->all.machine.runtime, &last_long, NULL);
 		outer = ivl_create(self, NULL, second, self, NULL);
 		ivl_release(ivl_create(outer, NULL, fifth, NULL, NULL));
 		this->kept = ivl_create(self, NULL, this->first, NULL, NULL);
@@ -493,7 +493,7 @@ struct spawned : program<spawned<workers, schedules>, workers> {
 		current = self;
 		made = 0;
 		part.kind = &part_kind;
-		ivl_submit(&this->all.machine.runtime, &part, NULL);
+		ivl_make_ready(&this->all.machine.runtime, &part, NULL);
 		if (!schedules) {
 			while (made < some)
 				rl::yield(1, $);
@@ -569,7 +569,7 @@ struct cycle : program<cycle<count, adding>, adding> {
 		refused = count;
 		for (int i = 0; i < count; i++)
 			adders[i] = { { &adder_kind }, i };
-		ivl_submit(&this->all.machine.runtime, &adders[0].work, NULL);
+		ivl_make_ready(&this->all.machine.runtime, &adders[0].work, NULL);
 		over.wait();
 		return 0;
 	}
@@ -579,7 +579,7 @@ struct cycle : program<cycle<count, adding>, adding> {
 		for (int i = 0; i < count; i++)
 			all->made[i] = ivl_create(all->current, NULL, run, &all->adders[i], NULL);
 		for (int i = 1; i < adding; i++)
-			ivl_submit(&all->all.machine.runtime, &all->adders[i].work, NULL);
+			ivl_make_ready(&all->all.machine.runtime, &all->adders[i].work, NULL);
 	}
 
 	static void add(cycle *all, int i)
@@ -649,7 +649,7 @@ struct cycle_inside : program<cycle_inside, 2> {
 		refused = 0;
 		away.kind = &away_kind;
 		inside.kind = &inside_kind;
-		ivl_submit(&this->all.machine.runtime, &away, NULL);
+		ivl_make_ready(&this->all.machine.runtime, &away, NULL);
 		over.wait();
 		return 0;
 	}
@@ -678,7 +678,7 @@ struct cycle_inside : program<cycle_inside, 2> {
 		all->other = ivl_create(all->current, NULL, NULL, NULL, NULL);
 		all->between = ivl_create(all->current, NULL, NULL, NULL, NULL);
 		RL_ASSERT(!ivl_add_edge(ivl_end_point(all->other), ivl_start_point(all->between)));
-		ivl_submit(&all->all.machine.runtime, &all->inside, NULL);
+		ivl_make_ready(&all->all.machine.runtime, &all->inside, NULL);
 		/* Not rl::yield(): after it a load no longer returns old values. */
 		for (int i = rl::rand(200); i--;)
 			all->time.load(rl::mo_relaxed, $);

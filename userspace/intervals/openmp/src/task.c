@@ -180,7 +180,7 @@ static void run(void *arg)
 void gomp_task_start(struct task *task)
 {
 	if (task->high)
-		ivl_submit_high(ivl_this_runtime(), (struct ivl_work *)task->spawned.work, NULL);
+		ivl_make_ready_high(ivl_this_runtime(), (struct ivl_work *)task->spawned.work, NULL);
 	else
 		ivl_spawn_prepared(ivl_this_runtime(), &task->spawned);
 }

@@ -396,7 +396,6 @@ void test_future(ivl::runtime &runtime)
 		CHECK(all.back().get() == 99);
 		CHECK(counted::there == 0);
 	});
-	CHECK_ERROR(EINVAL, "launch", ivl::async([] {}));
 }
 
 /* In an interval that has ended. */
@@ -468,9 +467,29 @@ void test_guards(ivl::runtime &runtime)
 	CHECK(plain == 300);
 }
 
-/* Outside any runtime the functions are called in turn. */
+/* Outside any runtime the functions run in the process's own, or as children in turn. */
 void test_outside()
 {
+	std::atomic<bool> go{false};
+	ivl::runtime runtime;
+	auto handed = runtime.async([&] {
+		while (!go)
+			std::this_thread::yield();
+		return ivl_here() == ivl_place_at(runtime.get(), 0);
+	}, ivl_place_at(runtime.get(), 0));
+	auto failing = ivl::async([]() -> int { throw 5; });
+	auto moved = ivl::async([own = counted(4)] { return own.value + !ivl_here(); });
+	bool inside[2];
+
+	CHECK(!handed.ready());
+	go = true;
+	CHECK(handed.get());
+	CHECK_THROWS(int, 5, failing.get());
+	CHECK(moved.get() == 4);
+	ivl::invoke([&] { inside[0] = ivl_here(); }, [&] { inside[1] = ivl_here(); });
+	CHECK(inside[0] && inside[1]);
+	CHECK_THROWS(int, 6, ivl::invoke([] { throw 6; }, [] {}));
+	CHECK(!ivl_here());
 	std::atomic<int> sum{0};
 	ivl::task_group group;
 
