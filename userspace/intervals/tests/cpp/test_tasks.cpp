@@ -467,8 +467,8 @@ void test_guards(ivl::runtime &runtime)
 	CHECK(plain == 300);
 }
 
-/* Outside any runtime the functions run in the process's own, or as children in turn. */
-void test_outside()
+/* By a thread of no runtime, which does not wait. */
+void test_handed_over()
 {
 	std::atomic<bool> go{false};
 	ivl::runtime runtime;
@@ -490,6 +490,11 @@ void test_outside()
 	CHECK(inside[0] && inside[1]);
 	CHECK_THROWS(int, 6, ivl::invoke([] { throw 6; }, [] {}));
 	CHECK(!ivl_here());
+}
+
+/* Outside any runtime the functions run in the process's own, or as children in turn. */
+void test_outside()
+{
 	std::atomic<int> sum{0};
 	ivl::task_group group;
 
@@ -616,6 +621,7 @@ int main()
 		test_guards(runtime);
 		test_task_local(runtime);
 	});
+	test_handed_over();
 	test_outside();
 	test_errors();
 	test_fork();
