@@ -50,14 +50,14 @@ OK_BODY(count_slowly, struct handed *handed)
 struct caller {
 	ivl_runtime *runtime;
 	struct handed *handed;
-	int errors;
+	_Atomic int errors;
 };
 
 THREAD(submit_often, struct caller *caller)
 {
 	for (int i = 0; i < 50; i++)
-		caller->errors |= ivl_submit(caller->runtime, count_slowly, caller->handed, NULL,
-					     NULL);
+		atomic_fetch_or(&caller->errors, ivl_submit(caller->runtime, count_slowly,
+							    caller->handed, NULL, NULL));
 }
 
 #define CALLERS 4
