@@ -46,7 +46,7 @@ static uintptr_t middle(size_t page)
 	return (uintptr_t)end / 2 / AREA * AREA;
 }
 
-static unsigned long mappings(void)
+static unsigned long read_mappings(void)
 {
 	unsigned long most = 65530;
 	FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
@@ -55,6 +55,19 @@ static unsigned long mappings(void)
 		if (fscanf(file, "%lu", &most) != 1)
 			most = 65530;
 		fclose(file);
+	}
+	return most;
+}
+
+/* Read once: it is the machine's, and the file is a tenth of a start. */
+static unsigned long mappings(void)
+{
+	static _Atomic(unsigned long) known;
+	unsigned long most = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!most) {
+		most = read_mappings();
+		atomic_store_explicit(&known, most, memory_order_relaxed);
 	}
 	return most;
 }

@@ -193,7 +193,7 @@ static void *worker_main(void *arg)
 	pthread_mutex_lock(&runtime->gate);
 	failed = runtime->failed;
 	pthread_mutex_unlock(&runtime->gate);
-	if (failed)
+	if (failed || atomic_load_explicit(&runtime->stopping, memory_order_relaxed))
 		return NULL;
 
 	worker = own_worker(runtime);

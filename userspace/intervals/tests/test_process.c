@@ -15,6 +15,15 @@ static int run(ivl_body *body, unsigned int workers)
 	return ivl_run(runtime, body, NULL);
 }
 
+/* The caller has been a worker of a runtime that is over, too. */
+static int run_here_again(ivl_body *body, unsigned int workers)
+{
+	run(test_nothing, workers);
+	TEST_WORKERS(runtime, workers);
+
+	return ivl_run_here(runtime, test_nothing, NULL) || ivl_run_here(runtime, body, NULL);
+}
+
 /* Stacks. */
 
 static int deep(int levels);
@@ -41,10 +50,56 @@ TEST(overflow)
 	test_on_counts(workers) {
 		assert_killed(SIGSEGV, run(use_megabytes, workers));
 		assert_non_null(strstr(test_stderr, "INTERVALS_STACK"));
+		assert_killed(SIGSEGV, run_here_again(use_megabytes, workers));
+		assert_non_null(strstr(test_stderr, "INTERVALS_STACK"));
 		setenv("INTERVALS_STACK", "8192", 1);
 		assert_int_equal(test_in_child(run(use_megabytes, workers)), 0);
 		unsetenv("INTERVALS_STACK");
 	}
+}
+
+static stack_t signal_stack(void)
+{
+	stack_t now;
+
+	sigaltstack(NULL, &now);
+	return now;
+}
+
+struct visit {
+	ivl_runtime *runtime;
+	bool kept, own_kept;
+};
+
+THREAD(visit, struct visit *visit)
+{
+	const stack_t before = signal_stack();
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	stack_t own = { .ss_sp = malloc(64 << 10), .ss_size = 64 << 10 };
+
+	ivl_run_here(visit->runtime, test_nothing, NULL);
+	visit->kept = before.ss_flags & SS_DISABLE && !(signal_stack().ss_flags & SS_DISABLE);
+	/* The program's own stays. */
+	sigaltstack(&own, NULL);
+	ivl_run_here(visit->runtime, test_nothing, NULL);
+	visit->own_kept = signal_stack().ss_sp == own.ss_sp;
+	sigaltstack(&none, NULL);
+	free(own.ss_sp);
+}
+
+/* A thread keeps the signal stack of its first visit, and gives it back when it ends. */
+TEST(signal_stacks)
+{
+	if (TEST_SANITIZED)
+		test_leave_out("each thread of a sanitizer has one");
+	TEST_WORKERS(runtime, 1);
+	struct visit visited = { runtime, false, false };
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, visit, &visited);
+	pthread_join(thread, NULL);
+	assert_true(visited.kept);
+	assert_true(visited.own_kept);
 }
 
 #define RUNTIMES 64
