@@ -3,6 +3,7 @@
 #include "test_child.h"
 
 #include "intervals_algorithms.h"
+#include "intervals_sync.h"
 
 #define INDICES 10000
 
@@ -79,6 +80,46 @@ TEST(stop_waits)
 		ivl_stop(runtime);
 		assert_int_equal(caller.errors, 0);
 		assert_int_equal(handed.count, 50 * CALLERS);
+	}
+}
+
+struct held {
+	ivl_numa_mutex *mutex;
+	_Atomic bool locked, ended;
+};
+
+THREAD(unlock_later, struct held *held)
+{
+	ivl_numa_mutex_lock(held->mutex);
+	atomic_store(&held->locked, true);
+	usleep(20000);
+	ivl_numa_mutex_unlock(held->mutex);
+}
+
+OK_BODY(lock_and_end, struct held *held)
+{
+	ivl_numa_mutex_lock(held->mutex);
+	ivl_numa_mutex_unlock(held->mutex);
+	atomic_store(&held->ended, true);
+}
+
+/* Neither is it left behind while it waits, when all workers sleep. */
+TEST(stop_waits_for_waiting)
+{
+	test_on_counts(workers) {
+		ivl_runtime *runtime = test_start((const struct ivl_config[]){
+			test_config(workers) });
+		struct held held = { .ended = false };
+		pthread_t thread;
+
+		assert_int_equal(ivl_numa_mutex_init(&held.mutex), 0);
+		pthread_create(&thread, NULL, unlock_later, &held);
+		assert_true(test_comes_true(atomic_load(&held.locked)));
+		assert_int_equal(ivl_submit(runtime, lock_and_end, &held, NULL, NULL), 0);
+		ivl_stop(runtime);
+		assert_true(held.ended);
+		pthread_join(thread, NULL);
+		ivl_numa_mutex_destroy(held.mutex);
 	}
 }
 
