@@ -196,10 +196,10 @@ int ivl_start(const struct ivl_config *config, ivl_runtime **runtime);
 
 /**
  * Stop the workers. No task may be left: everything started by ivl_run() has ended when that
- * returns, and what ivl_submit() has started is waited for. ivl_stop() waits for a thread outside of this runtime that is still in the call which
- * made its last task ready, such as an unlock that passed on a mutex. In the child of a fork(),
- * which has no workers, the runtime's memory is not freed: the parent's threads may have been
- * changing it.
+ * returns, and what ivl_submit() has started is waited for. ivl_stop() also waits for a thread
+ * outside of this runtime that is still in the call which made its last task ready, such as an
+ * unlock that passed on a mutex. In the child of a fork(), which has no workers, the runtime's
+ * memory is not freed: the parent's threads may have been changing it.
  */
 void ivl_stop(ivl_runtime *runtime);
 
@@ -248,8 +248,8 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
 int ivl_run_here(ivl_runtime *runtime, ivl_body *body, void *arg);
 
 /**
- * Hand work over without waiting: create a child of the root that may run at once. ivl_join() of its
- * end returns its error, and ivl_stop() waits for its end. The caller owns one reference to
+ * Hand work over without waiting: create a child of the root that may run at once. ivl_join() of
+ * its end returns its error, and ivl_stop() waits for its end. The caller owns one reference to
  * `*interval` (see ivl_release()); NULL: none is wanted. ESRCH, as ivl_run(); ENOMEM. Any thread.
  */
 int ivl_submit(ivl_runtime *runtime, ivl_body *body, void *arg, const ivl_place *place,
@@ -504,9 +504,9 @@ struct ivl_group *ivl_group_current(void);
 typedef void ivl_range(size_t begin, size_t end, void *arg);
 /**
  * Call body(begin, end, arg) for parts that together cover the range, and return when all calls
- * have returned. A part has at most `grain` indices; 0: chosen by the number of workers. Any thread:
- * one outside of any runtime takes part in ivl_default(), as by ivl_run_here(), if there is more
- * than one part.
+ * have returned. A part has at most `grain` indices; 0: chosen by the number of workers. Any
+ * thread: one outside of any runtime takes part in ivl_default(), as by ivl_run_here(), if there is
+ * more than one part.
  */
 void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
 /**

@@ -9,8 +9,8 @@
  * A header over intervals.h; there is nothing else to link, and the two may be mixed. An exception
  * thrown by a task is rethrown to the waiter; of several exceptions, the first. Functions throw
  * ivl::error where their C counterparts return an errno value. A function is called directly if
- * there is no memory for a task, or for a child outside of any runtime. Loops, algorithms, invoke(),
- * async() and task groups of a thread outside use ivl_default().
+ * there is no memory for a task, or for a child outside of any runtime. Loops, algorithms,
+ * invoke(), async() and task groups of a thread outside use ivl_default().
  *
  * With -fno-exceptions, a message goes to stderr and the program aborts instead of throwing.
  */
@@ -752,7 +752,9 @@ future<detail::result<Function>> async(Function function)
 		if (in)
 			return ivl_submit(in, body, arg, nullptr, made);
 		*made = ivl_launch(nullptr, body, arg, nullptr);
-		return *made ? 0 : !current || ivl_occurred(ivl_end_point(current)) ? EINVAL : ENOMEM;
+		if (*made)
+			return 0;
+		return !current || ivl_occurred(ivl_end_point(current)) ? EINVAL : ENOMEM;
 	} };
 }
 

@@ -23,7 +23,7 @@ void ivl_retain(ivl_interval *interval)
 
 static bool drop(struct ivl_interval *interval)
 {
-	/* The last owner's cannot be taken by another thread. Acquire, from the other owners' drops. */
+	/* No other owner is left to take one. Acquire, from their drops. */
 	if (atomic_load_explicit(&interval->refs, memory_order_acquire) == 1)
 		return true;
 	/* Release: our use comes before the next owner's. Acquire: so does everyone else's. */

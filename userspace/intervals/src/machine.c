@@ -67,7 +67,7 @@ static void forget(void)
 	loaded_by = NULL;
 }
 
-/* hwloc leaves out what the cgroup forbids, which may have changed: does the tree have these CPUs? */
+/* hwloc leaves out what the cgroup forbids, which may have changed. */
 static bool has_all(hwloc_const_bitmap_t cpus)
 {
 	return hwloc_bitmap_isincluded(cpus, hwloc_topology_get_topology_cpuset(machine));

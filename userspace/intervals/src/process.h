@@ -29,7 +29,7 @@ static inline pid_t ivl_process_id(void)
 /* The calling thread becomes a worker's, with a stack for signal handlers; ends as one. */
 void ivl_process_add_thread(void *stack, unsigned long bytes);
 void ivl_process_remove_thread(void *stack);
-/* The same for a thread from outside: its signal stack stays until it ends, since each call costs. */
+/* The same for a thread from outside, whose signal stack stays until it ends. */
 void ivl_process_add_visitor(unsigned long bytes);
 
 #endif
