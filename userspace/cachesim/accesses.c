@@ -17,6 +17,19 @@
 /* Bytes that a processor moves at a time of the state that XSAVE and its like save. */
 #define STATE_PIECE 16u
 
+/* The kind of an access, and its index in on_accesses[]. */
+enum access { LOAD, STORE, STATE_LOAD, STATE_STORE, LOCKED_LOAD, LOCKED_STORE };
+
+static inline bool stores(enum access access)
+{
+	return access == STORE || access == STATE_STORE || access == LOCKED_STORE;
+}
+
+static enum qemu_plugin_mem_rw direction(enum access access)
+{
+	return stores(access) ? QEMU_PLUGIN_MEM_W : QEMU_PLUGIN_MEM_R;
+}
+
 static struct {
 	uint64_t number;	/* of the STATE_PIECE bytes that were accessed last */
 	bool stored;
@@ -42,8 +55,9 @@ static __attribute__((noinline)) bool learn_page(struct page *page, qemu_plugin_
 
 /* The access at vaddr lies in one page; `by` is the place of its instruction. */
 static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
-			       unsigned int size, bool store, unsigned int by)
+			       unsigned int size, enum access access, unsigned int by)
 {
+	bool store = stores(access);
 	struct page *page = page_of(cpu, vaddr, store);
 	uint64_t phys;
 
@@ -51,10 +65,20 @@ static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uin
 	    !learn_page(page, info, vaddr))
 		return;
 	phys = page->start + (vaddr & (GUEST_PAGE - 1));
-	if (store)
+	switch (access) {
+	case LOCKED_LOAD:
+		cachesim_locked_load(sim.model, cpu, phys, size);
+		break;
+	case LOCKED_STORE:
+		cachesim_locked_store(sim.model, cpu, phys, size);
+		break;
+	case STORE:
+	case STATE_STORE:
 		hits_store(sim.model, cpu, phys, size);
-	else
+		break;
+	default:
 		hits_load(sim.model, cpu, phys, size);
+	}
 	if (by != NO_PLACE)
 		attributing_access(cpu, by, vaddr, phys, size, store);
 }
@@ -76,25 +100,17 @@ static inline unsigned int size_of(qemu_plugin_meminfo_t info)
 }
 
 static inline void access_memory(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
-				 bool store, unsigned int by)
+				 enum access access, unsigned int by)
 {
 	unsigned int size = size_of(info);
 	unsigned int here = GUEST_PAGE - (vaddr & (GUEST_PAGE - 1));
 
 	if (__builtin_expect(size <= here, 1)) {
-		access_page(cpu, info, vaddr, size, store, by);
+		access_page(cpu, info, vaddr, size, access, by);
 		return;
 	}
-	access_page(cpu, info, vaddr, here, store, by);
-	access_page(cpu, info, vaddr + here, size - here, store, by);
-}
-
-/* The kind of an access, and its index in on_accesses[]. */
-enum access { LOAD, STORE, STATE_LOAD, STATE_STORE };
-
-static enum qemu_plugin_mem_rw direction(enum access access)
-{
-	return access == LOAD || access == STATE_LOAD ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W;
+	access_page(cpu, info, vaddr, here, access, by);
+	access_page(cpu, info, vaddr + here, size - here, access, by);
 }
 
 /* An access belongs to the block that on_block() saw last. */
@@ -102,7 +118,7 @@ static void on_load(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t va
 {
 	(void)passed;
 	(void)userdata;
-	access_memory(vcpu.number, info, vaddr, false, NO_PLACE);
+	access_memory(vcpu.number, info, vaddr, LOAD, NO_PLACE);
 }
 
 static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
@@ -110,7 +126,7 @@ static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t v
 {
 	(void)passed;
 	(void)userdata;
-	access_memory(vcpu.number, info, vaddr, true, NO_PLACE);
+	access_memory(vcpu.number, info, vaddr, STORE, NO_PLACE);
 }
 
 /*
@@ -125,7 +141,7 @@ static void access_state(qemu_plugin_meminfo_t info, uint64_t vaddr, bool store,
 		return;
 	piece.number = number;
 	piece.stored = store;
-	access_memory(vcpu.number, info, vaddr, store, by);
+	access_memory(vcpu.number, info, vaddr, store ? STATE_STORE : STATE_LOAD, by);
 }
 
 static void on_state_load(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
@@ -144,8 +160,24 @@ static void on_state_store(unsigned int passed, qemu_plugin_meminfo_t info, uint
 	access_state(info, vaddr, true, NO_PLACE);
 }
 
+static void on_locked_load(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			   void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	access_memory(vcpu.number, info, vaddr, LOCKED_LOAD, NO_PLACE);
+}
+
+static void on_locked_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			    void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	access_memory(vcpu.number, info, vaddr, LOCKED_STORE, NO_PLACE);
+}
+
 static const qemu_plugin_vcpu_mem_cb_t on_accesses[] = {
-	on_load, on_store, on_state_load, on_state_store,
+	on_load, on_store, on_state_load, on_state_store, on_locked_load, on_locked_store,
 };
 
 /* With attribution, the last argument is the instruction's place in its block. */
@@ -153,14 +185,14 @@ __attribute__((used, visibility("hidden")))
 void cachesim_load_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr, void *place)
 {
 	(void)passed;
-	access_memory(vcpu.number, info, vaddr, false, (uintptr_t)place);
+	access_memory(vcpu.number, info, vaddr, LOAD, (uintptr_t)place);
 }
 
 __attribute__((used, visibility("hidden")))
 void cachesim_store_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr, void *place)
 {
 	(void)passed;
-	access_memory(vcpu.number, info, vaddr, true, (uintptr_t)place);
+	access_memory(vcpu.number, info, vaddr, STORE, (uintptr_t)place);
 }
 
 __attribute__((used, visibility("hidden")))
@@ -177,6 +209,22 @@ void cachesim_state_store_by(unsigned int passed, qemu_plugin_meminfo_t info, ui
 {
 	(void)passed;
 	access_state(info, vaddr, true, (uintptr_t)place);
+}
+
+__attribute__((used, visibility("hidden")))
+void cachesim_locked_load_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			     void *place)
+{
+	(void)passed;
+	access_memory(vcpu.number, info, vaddr, LOCKED_LOAD, (uintptr_t)place);
+}
+
+__attribute__((used, visibility("hidden")))
+void cachesim_locked_store_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			      void *place)
+{
+	(void)passed;
+	access_memory(vcpu.number, info, vaddr, LOCKED_STORE, (uintptr_t)place);
 }
 
 /*
@@ -199,16 +247,21 @@ void cachesim_state_store_by(unsigned int passed, qemu_plugin_meminfo_t info, ui
 	".endr\n"
 __asm__(".text\n" CALLBACKS(loads_by, cachesim_load_by) CALLBACKS(stores_by, cachesim_store_by)
 	CALLBACKS(state_loads_by, cachesim_state_load_by)
-	CALLBACKS(state_stores_by, cachesim_state_store_by));
+	CALLBACKS(state_stores_by, cachesim_state_store_by)
+	CALLBACKS(locked_loads_by, cachesim_locked_load_by)
+	CALLBACKS(locked_stores_by, cachesim_locked_store_by));
 extern const char loads_by[] __attribute__((visibility("hidden")));
 extern const char stores_by[] __attribute__((visibility("hidden")));
 extern const char state_loads_by[] __attribute__((visibility("hidden")));
 extern const char state_stores_by[] __attribute__((visibility("hidden")));
+extern const char locked_loads_by[] __attribute__((visibility("hidden")));
+extern const char locked_stores_by[] __attribute__((visibility("hidden")));
 
 static void watch_access_by(struct qemu_plugin_insn *insn, enum access access, size_t place)
 {
 	static const char *const callbacks[] = {
-		loads_by, stores_by, state_loads_by, state_stores_by,
+		loads_by, stores_by, state_loads_by, state_stores_by, locked_loads_by,
+		locked_stores_by,
 	};
 	uintptr_t callback =
 		(uintptr_t)callbacks[access] + (place < PLACES ? place : 0) * PLACE_SIZE;
@@ -221,7 +274,7 @@ static void watch_access_by(struct qemu_plugin_insn *insn, enum access access, s
 {
 	static const qemu_plugin_vcpu_mem_cb_t callbacks[] = {
 		cachesim_load_by, cachesim_store_by, cachesim_state_load_by,
-		cachesim_state_store_by,
+		cachesim_state_store_by, cachesim_locked_load_by, cachesim_locked_store_by,
 	};
 
 	qemu_plugin_register_vcpu_mem_cb(insn, callbacks[access], QEMU_PLUGIN_CB_NO_REGS,
@@ -241,8 +294,8 @@ static void watch_access(struct qemu_plugin_insn *insn, enum access access, cons
 
 void accesses_watch(struct qemu_plugin_insn *insn, const struct block *b, size_t place)
 {
-	bool state = instruction_moves_state(insn);
+	bool state = instruction_moves_state(insn), locked = instruction_is_locked(insn);
 
-	watch_access(insn, state ? STATE_LOAD : LOAD, b, place);
-	watch_access(insn, state ? STATE_STORE : STORE, b, place);
+	watch_access(insn, state ? STATE_LOAD : locked ? LOCKED_LOAD : LOAD, b, place);
+	watch_access(insn, state ? STATE_STORE : locked ? LOCKED_STORE : STORE, b, place);
 }

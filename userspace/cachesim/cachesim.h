@@ -133,6 +133,7 @@ struct cachesim_machine {
 	uint32_t clusters;
 	uint32_t cluster_cpus;
 	struct cachesim_level l1i, l1d, l2, l3;
+	bool migratory;		/* a load takes a line that another CPU has Modified from there */
 	struct cachesim_latency latency;
 	uint32_t bus;		/* cycles for which a line that is moved occupies the bus; 0: none */
 	/* Cycles; the model itself makes no use of what follows. */
@@ -167,7 +168,7 @@ struct cachesim_counts {
 	uint64_t bus_requests;	 /* the paper's BUS_ALL_SELF, section 3.1 */
 	uint64_t cache_to_cache; /* L3 misses answered by a modified line elsewhere */
 	uint64_t remote_memory;	 /* L3 misses answered by another node's memory */
-	uint64_t invalidations;	 /* copies elsewhere that a store here removed */
+	uint64_t invalidations;	 /* copies elsewhere that an access here removed */
 	uint64_t writebacks;	 /* modified lines evicted to memory */
 	/* Time, in hundredths of a cycle. */
 	uint64_t cycles;	 /* instructions * their CPI + cachesim_spend() + stall_cycles */
@@ -216,6 +217,13 @@ void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode 
  */
 void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
+
+/*
+ * `cpu` loads or stores for a locked instruction: a load asks for the line with the right to write
+ * it, and no miss before the load or after the store is under way with theirs.
+ */
+void cachesim_locked_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
+void cachesim_locked_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 
 /*
  * What `cpu` has executed last takes `cycles` more than its instructions do. They count in its mode.

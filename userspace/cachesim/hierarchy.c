@@ -140,6 +140,26 @@ static bool bus_share(struct cachesim *cs, const struct line_holders *h, uint64_
 	return was == CACHESIM_M;
 }
 
+/* The state of the line in the one of these CPUs that holds it; Invalid if none or several do. */
+static enum cachesim_state state_in(const struct cachesim *cs, uint64_t cpus, uint64_t line)
+{
+	if (!cpus || (cpus & (cpus - 1)))
+		return CACHESIM_I;	/* several holders: all are Shared */
+	return entry_state(*cache_find(&cs->cpu[__builtin_ctzll(cpus)].l2, line));
+}
+
+/*
+ * Does a load take the line from the one hierarchy that holds it? A CPU there has written it since
+ * it came.
+ */
+static bool bus_takes(const struct cachesim *cs, const struct line_holders *h, uint64_t line)
+{
+	uint64_t holders = h->hierarchies;
+
+	return cs->machine.migratory && holders && !(holders & (holders - 1)) &&
+	       state_in(cs, h->cpus & cs->members[__builtin_ctzll(holders)], line) == CACHESIM_M;
+}
+
 /* The current miss moves a line over the bus. Returns how long it waits for the bus. */
 static uint64_t move_line(const struct cachesim *cs, struct cpu *c)
 {
@@ -172,19 +192,20 @@ static bool is_remote(const struct cachesim *cs, const struct cpu *c, uint64_t l
 	return c->cluster != (node < last ? node : last);
 }
 
-/* Bring `line`, which the L3 does not hold, in over the bus. Returns its state. */
+/* Bring `line`, which the L3 does not hold, in over the bus. Returns the state granted. */
 static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct line_holders *h,
 				    uint64_t line, bool write)
 {
 	uint64_t holders = h->hierarchies;
-	enum cachesim_state state = write ? CACHESIM_M : holders ? CACHESIM_S : CACHESIM_E;
+	bool alone = write || bus_takes(cs, h, line);
+	enum cachesim_state state = alone ? CACHESIM_M : holders ? CACHESIM_S : CACHESIM_E;
 	uint64_t victim;
 
 	c->now->l3_misses++;
 	c->now->bus_requests++;
 	c->waited = move_line(cs, c);
 	c->miss += c->waited;
-	if (holders && (write ? bus_invalidate(cs, c, h, holders, line)
+	if (holders && (alone ? bus_invalidate(cs, c, h, holders, line)
 			     : bus_share(cs, h, holders, line))) {
 		c->now->cache_to_cache++;
 		c->miss += TIME(cs, latency.cache_to_cache);
@@ -198,21 +219,7 @@ static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct l
 	if (victim)
 		evict_from_l3(cs, c, victim);
 	h->hierarchies |= c->hierarchy_bit;
-	return state;
-}
-
-/*
- * Does one of these CPUs hold the line Modified, so that the L3 asks it for the data? A CPU that
- * reads a line which is Modified in the L3 alone gets it as Modified, too, and is asked as well.
- */
-static bool modified_in(const struct cachesim *cs, uint64_t cpus, uint64_t line)
-{
-	const uint64_t *entry;
-
-	if (!cpus || (cpus & (cpus - 1)))
-		return false;	/* several holders: all are Shared */
-	entry = cache_find(&cs->cpu[__builtin_ctzll(cpus)].l2, line);
-	return entry_state(*entry) == CACHESIM_M;
+	return alone && !write ? CACHESIM_E : state;
 }
 
 /* The L2 asks the L3 for the line, or for permission to write it. Returns the state granted. */
@@ -221,7 +228,7 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 {
 	struct line_holders *h = line_directory_at(&cs->directory, line);
 	uint64_t *entry = cache_use(&c->l3, line);
-	enum cachesim_state state;
+	enum cachesim_state state, theirs;
 	uint64_t siblings;
 
 	c->now->l3_references++;
@@ -231,6 +238,11 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 		h->cpus |= c->cpu_bit;
 		return state;
 	}
+	siblings = h->cpus & cs->members[__builtin_ctzll(c->hierarchy_bit)] & ~c->cpu_bit;
+	theirs = state_in(cs, siblings, line);
+	/* Exclusive there and Modified here: a load has taken it, and memory is old. */
+	if (theirs == CACHESIM_M || (theirs == CACHESIM_E && entry_state(*entry) == CACHESIM_M))
+		c->miss += TIME(cs, latency.transfer);
 	if (write) {
 		if (entry_state(*entry) == CACHESIM_S) {
 			c->now->bus_requests++;
@@ -240,16 +252,15 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 		entry_set_state(entry, CACHESIM_M);
 	}
 	state = entry_state(*entry);
-	siblings = h->cpus & cs->members[__builtin_ctzll(c->hierarchy_bit)] & ~c->cpu_bit;
-	if (modified_in(cs, siblings, line))
-		c->miss += TIME(cs, latency.transfer);
-	if (siblings && write) {
+	if (siblings && (write || (cs->machine.migratory && theirs == CACHESIM_M))) {
 		drop_from_cpus(cs, h, siblings, line);
 		c->now->invalidations += __builtin_popcountll(siblings);
 	} else if (siblings) {
 		share_in_cpus(cs, h, siblings, line);
 		state = CACHESIM_S;
 	}
+	if (cs->machine.migratory && !write && state == CACHESIM_M)
+		state = CACHESIM_E;	/* until it is written here */
 	h->cpus |= c->cpu_bit;
 	return state;
 }
@@ -395,3 +406,14 @@ void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsign
 		store_line(cs, c, ++line);
 }
 
+void cachesim_locked_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size)
+{
+	cs->cpu[cpu].group.room = 0;
+	cachesim_store(cs, cpu, phys, size);
+}
+
+void cachesim_locked_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size)
+{
+	cachesim_store(cs, cpu, phys, size);
+	cs->cpu[cpu].group.room = 0;
+}

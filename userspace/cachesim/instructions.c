@@ -82,6 +82,26 @@ bool instruction_moves_state(const struct qemu_plugin_insn *insn)
 	       opcode[1] == 0xc7 ? operation >= 3 && operation <= 5 : false;
 }
 
+/* Of segments, sizes, and repetition; LOCK is another. */
+static bool is_prefix(uint8_t byte)
+{
+	return (byte & 0xe7) == 0x26 || (byte >= 0x64 && byte <= 0x67) || (byte & 0xfe) == 0xf2;
+}
+
+bool instruction_is_locked(const struct qemu_plugin_insn *insn)
+{
+	uint8_t bytes[15] = { 0 }, *opcode = bytes;
+
+	qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
+	while (opcode < bytes + sizeof(bytes) - 3 && is_prefix(*opcode))
+		opcode++;
+	if (*opcode == 0xf0)
+		return true;
+	if ((*opcode & 0xf0) == 0x40)
+		opcode++;
+	return (opcode[0] & 0xfe) == 0x86 && opcode[1] >> 6 != 3;
+}
+
 uint64_t instruction_address(const struct qemu_plugin_insn *insn)
 {
 	uintptr_t haddr = (uintptr_t)qemu_plugin_insn_haddr(insn);

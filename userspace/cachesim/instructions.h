@@ -21,6 +21,9 @@ bool instruction_changes_pages(const struct qemu_plugin_insn *insn);
 /* Does it save or restore the state of FPU and vectors? */
 bool instruction_moves_state(const struct qemu_plugin_insn *insn);
 
+/* Is it one read-modify-write for all CPUs: has it a LOCK prefix, or is it an xchg with memory? */
+bool instruction_is_locked(const struct qemu_plugin_insn *insn);
+
 /*
  * The physical address. Code outside RAM (firmware, I/O) keeps its virtual address, in a range that
  * RAM does not use: QEMU gives no physical one, and host addresses differ from run to run.

@@ -38,6 +38,7 @@ static const struct key {
 	LEVEL(l2),
 	LEVEL(l3),
 	FIELD(l3.shared, BOOLEAN, 0, 0),
+	FIELD(migratory, BOOLEAN, 0, 0),
 	FIELD(latency.l2, NUMBER, 0, 100000),
 	FIELD(latency.l3, NUMBER, 0, 100000),
 	FIELD(latency.transfer, NUMBER, 0, 100000),

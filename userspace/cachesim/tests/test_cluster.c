@@ -73,6 +73,56 @@ MODEL_TEST(only_what_a_sibling_has_modified_is_asked_of_it)
 	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10));
 }
 
+/* As two_sockets(), where loads take lines. */
+static struct cachesim *migratory_sockets(void)
+{
+	struct cachesim_machine m = tiny;
+
+	m.l1d.write = CACHESIM_WRITE_BACK;
+	m.l3.shared = true;
+	m.clusters = 2;
+	m.latency.transfer = 30;
+	m.migratory = true;
+	return model(&m, 4);
+}
+
+MODEL_TEST(a_load_takes_what_a_sibling_has_written)
+{
+	cs = migratory_sockets();
+	cachesim_store(cs, 0, LINE, 8);
+	cachesim_load(cs, 1, LINE, 8);
+	assert_state(cs, 0, L1D, LINE, I);
+	assert_state(cs, 1, L1D, LINE, E);
+	assert_state(cs, 1, L3, LINE, M);
+	assert_int_equal(time_of(cs, 1), CYCLES(1 + 10 + 30));
+	cachesim_store(cs, 1, LINE, 8);		/* it has the right to */
+	assert_int_equal(time_of(cs, 1), 0);
+	cachesim_load(cs, 0, LINE, 8);		/* so it goes back */
+	assert_state(cs, 1, L2, LINE, I);
+	time_of(cs, 0);
+	cachesim_load(cs, 1, LINE, 8);		/* not written there: both may read */
+	assert_int_equal(time_of(cs, 1), CYCLES(1 + 10 + 30));
+	assert_state(cs, 0, L1D, LINE, S);
+	assert_state(cs, 1, L1D, LINE, S);
+	cachesim_load(cs, 0, LINE, 8);
+	assert_int_equal(time_of(cs, 0), 0);
+	assert_count(cs, 0, bus_requests, 1);
+	assert_count(cs, 1, bus_requests, 0);
+}
+
+MODEL_TEST(what_only_the_l3_has_is_not_taken_from_who_reads_it)
+{
+	cs = migratory_sockets();
+	cachesim_store(cs, 0, LINE, 8);
+	for (uint64_t way = 1; way <= 4; way++)		/* out of the L2 */
+		cachesim_load(cs, 0, LINE + 256 * way, 8);
+	cachesim_load(cs, 0, LINE, 8);
+	assert_state(cs, 0, L2, LINE, E);
+	assert_state(cs, 0, L3, LINE, M);
+	cachesim_load(cs, 1, LINE, 8);
+	assert_state(cs, 0, L2, LINE, S);
+}
+
 MODEL_TEST(the_bus_carries_what_crosses_sockets)
 {
 	cs = two_sockets();

@@ -43,6 +43,8 @@ TEST(presets_are_the_documented_machines)
 	assert_int_equal(8 + 18 + xeon.latency.remote_memory, (8 + 18 + xeon.latency.memory) * 1625 / 1000);
 	assert_int_equal(xeon.clusters, 2);
 	assert_true(milan.l3.shared);
+	assert_true(milan.migratory);
+	assert_false(xeon.migratory || rx.migratory);
 	assert_int_equal(milan.latency.remote_memory, milan.latency.memory);
 	assert_int_equal(milan.cluster_cpus, 8);
 	assert_int_equal(milan.l3.size, 32 << 20);

@@ -54,6 +54,27 @@ static const struct transition transitions[] = {
 	{ CACHESIM_M, 1, true, CACHESIM_I, CACHESIM_M, 1, 1, 1, 1 },
 };
 
+/* Where loads take lines. What CPU 1 has taken is newer than memory, and not written there. */
+MODEL_TEST(a_load_takes_what_another_has_written)
+{
+	struct cachesim_machine m = tiny;
+
+	m.migratory = true;
+	cs = model(&m, 3);
+	cachesim_store(cs, 0, LINE, 8);
+	cachesim_load(cs, 1, LINE, 8);
+	assert_state(cs, 0, L3, LINE, I);
+	assert_state(cs, 1, L3, LINE, M);
+	assert_state(cs, 1, L2, LINE, E);
+	assert_count(cs, 1, cache_to_cache, 1);
+	assert_count(cs, 1, invalidations, 1);
+	cachesim_load(cs, 2, LINE, 8);		/* CPU 1 has only read it */
+	assert_state(cs, 1, L2, LINE, S);
+	assert_state(cs, 2, L2, LINE, S);
+	assert_count(cs, 2, cache_to_cache, 1);
+	assert_count(cs, 2, invalidations, 0);
+}
+
 static void check_transitions(const struct cachesim_machine *m)
 {
 	for (size_t i = 0; i < COUNT_OF(transitions); i++) {
@@ -210,8 +231,12 @@ TEST(random_traffic_keeps_the_invariants)
 	random_traffic(&m);
 	m.l1d.write = CACHESIM_WRITE_BACK;
 	random_traffic(&m);
+	m.migratory = true;
+	random_traffic(&m);
 	m.l3.shared = true;
 	m.clusters = 2;
+	random_traffic(&m);
+	m.migratory = false;
 	random_traffic(&m);
 }
 
