@@ -45,6 +45,7 @@ CYCLES_OF = {
     "chases_16": 6.0,
     "transfer_near": 120.0,
     "transfer_far": 450.0,
+    "reload": 5.0,
     "interrupt": 1120.0,
     "handoff_same_cpu": 5000.0,
     "handoff_other_cpu": 9000.0,
@@ -180,6 +181,7 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
         "l3.line": 64,
         "l3.replacement": "lru",
         "l3.shared": True,
+        "migratory": False,
         "latency.l2": 10,
         "latency.l3": 32,
         "latency.transfer": 34,
@@ -193,6 +195,15 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
         "wakeup": 4000,
         "interrupt": 1000,
     }
+
+
+def test_a_copy_that_is_gone_was_taken(document: dict[str, Any]) -> None:
+    document["quantities"]["reload"]["values"] = [60.0] * 3
+    found = preset(document)
+    assert found["migratory"] is True
+    # A line goes to the CPU that waits for it, back to be written, and there again.
+    assert found["latency.transfer"] == 120 // 2 - 46
+    assert found["latency.cache_to_cache"] == 450 // 2 - 46
 
 
 def test_a_preset_is_of_medians(document: dict[str, Any]) -> None:
@@ -235,7 +246,8 @@ def test_one_l3_has_no_other_to_take_a_line_from(document: dict[str, Any]) -> No
 
 def test_what_takes_two_cpus_is_0_on_one(document: dict[str, Any]) -> None:
     names = ("transfer_near", "transfer_far", "interrupt", "handoff_other_cpu", "handoff_idle_cpu")
-    found = preset(missing(document, *names))
+    found = preset(missing(document, "reload", *names))
+    assert found["migratory"] is False
     assert (found["wakeup"], found["interrupt"], found["latency.transfer"]) == (0, 0, 0)
 
 

@@ -81,6 +81,12 @@ double measure_chases(struct chase *chase, unsigned int count);
 double measure_transfer(int one, int other);
 
 /*
+ * Nanoseconds per load of lines that the CPU has written and another has loaded since. A CPU that
+ * keeps its copy has them in its own caches.
+ */
+double measure_reload(int one, int other);
+
+/*
  * Nanoseconds of an interrupt to a busy CPU and its answer, by membarrier(2): the median of some
  * hundreds. 0: the kernel has no membarrier, or the other thread hardly ever ran.
  */

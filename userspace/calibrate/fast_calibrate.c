@@ -36,7 +36,7 @@ enum quantity {
 	FREQUENCY, CPI, REFUSED_WAIT, PAUSE,
 	LATENCY_L1, LATENCY_L2, LATENCY_L3, LATENCY_MEMORY,
 	CHASES_1, CHASES_2, CHASES_4, CHASES_8, CHASES_16,
-	TRANSFER_NEAR, TRANSFER_FAR, INTERRUPT,
+	TRANSFER_NEAR, TRANSFER_FAR, RELOAD, INTERRUPT,
 	HANDOFF_SAME_CPU, HANDOFF_OTHER_CPU, HANDOFF_IDLE_CPU,
 	QUANTITIES
 };
@@ -59,6 +59,7 @@ static const struct {
 	[CHASES_16] = { "chases_16", "ns a load" },
 	[TRANSFER_NEAR] = { "transfer_near", "ns" },
 	[TRANSFER_FAR] = { "transfer_far", "ns" },
+	[RELOAD] = { "reload", "ns a load" },
 	[INTERRUPT] = { "interrupt", "ns" },
 	[HANDOFF_SAME_CPU] = { "handoff_same_cpu", "ns" },
 	[HANDOFF_OTHER_CPU] = { "handoff_other_cpu", "ns" },
@@ -183,6 +184,7 @@ static void find_missing(struct calibration *c)
 		c->measured[TRANSFER_FAR].why_not = machine_other(m) == NO_CPU ? alone :
 			"all cores that it may use share a cache";
 	if (machine_other(m) == NO_CPU) {
+		c->measured[RELOAD].why_not = alone;
 		c->measured[INTERRUPT].why_not = alone;
 		c->measured[HANDOFF_OTHER_CPU].why_not = alone;
 		c->measured[HANDOFF_IDLE_CPU].why_not = alone;
@@ -211,6 +213,8 @@ static double measure(struct calibration *c, enum quantity q, double mhz)
 		return measure_transfer(m->cpu, m->sibling);
 	case TRANSFER_FAR:
 		return measure_transfer(m->cpu, m->stranger);
+	case RELOAD:
+		return measure_reload(m->cpu, machine_other(m));
 	case INTERRUPT:
 		return measure_interrupt(m->cpu, machine_other(m));
 	case HANDOFF_SAME_CPU:

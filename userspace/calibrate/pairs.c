@@ -24,6 +24,8 @@
 #define LEAST_PART 8
 /* Two prefetched lines. */
 #define APART 128
+#define RELOADED 64	/* lines, which any L1 holds */
+#define RELOADS 200
 
 void pin(int cpu)
 {
@@ -49,6 +51,7 @@ struct pair {
 	_Alignas(APART) _Atomic uint32_t ran;
 	_Alignas(APART) struct side sides[2];
 	void *(*play)(void *side);
+	struct chase lines;	/* that are written and loaded */
 	uint64_t rest_ns;
 	unsigned int hops;
 	uint64_t begun[HOPS];	/* the begin of a batch or a system call */
@@ -151,6 +154,59 @@ static void *interrupt(void *argument)
 	}
 	atomic_store(&pair->turn, 2);
 	return NULL;
+}
+
+static void load_all(const struct chase *lines)
+{
+	void *volatile *at = (void *volatile *)lines->base;
+
+	for (size_t i = 0; i < lines->lines; i++)
+		at = (void *volatile *)*at;
+	/* The last one, too, before what follows. */
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+static void write_all(const struct chase *lines)
+{
+	for (size_t i = 0; i < lines->lines; i++)
+		((volatile uint64_t *)(lines->base + i * lines->line))[1] = i;
+}
+
+/* In turn: the first thread writes the lines, the other loads them, the first loads them again. */
+static void *reload(void *argument)
+{
+	struct side *side = argument;
+	struct pair *pair = side->pair;
+
+	pin(side->cpu);
+	for (uint32_t i = side->parity; i < 4 * RELOADS; i += 2) {
+		while (atomic_load_explicit(&pair->turn, memory_order_acquire) != i)
+			;
+		if (i % 4 == 0) {
+			write_all(&pair->lines);
+		} else if (i % 4 == 1) {
+			load_all(&pair->lines);
+		} else if (i % 4 == 2) {
+			pair->begun[i / 4] = now_ns();
+			load_all(&pair->lines);
+			pair->ended[i / 4] = now_ns();
+			pair->counts[i / 4] = true;
+		}
+		atomic_store_explicit(&pair->turn, i + 1, memory_order_release);
+	}
+	return NULL;
+}
+
+double measure_reload(int one, int other)
+{
+	struct pair pair = { .play = reload };
+	double ns;
+
+	chase_open(&pair.lines, RELOADED * APART, APART);
+	play(&pair, one, other);
+	ns = median_of(&pair, RELOADS) / RELOADED;
+	chase_close(&pair.lines);
+	return ns;
 }
 
 double measure_interrupt(int one, int other)

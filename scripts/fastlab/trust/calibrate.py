@@ -48,6 +48,8 @@ HANDOFF_CYCLES = 700
 # Of the time in which a line goes to another CPU and that one writes it: gaining the right to write
 # moves no data.
 UPGRADE_PART = 1 / 3
+# Where a load takes the line, the wait for its next value takes it back and forth once more.
+MIGRATIONS = 2
 
 _NAME = re.compile(r"[a-z0-9_.-]{1,31}")
 
@@ -256,18 +258,21 @@ def _latencies(calibration: Measurements) -> _Values:
     other = calibration.cycles("handoff_other_cpu")
     interrupt, near = calibration.cycles("interrupt"), calibration.cycles("transfer_near")
     answer = near or far or 0
+    migratory = _is_migratory(calibration)
+    part = 1 / MIGRATIONS if migratory else 1 - UPGRADE_PART
+    words = "half" if migratory else "two thirds"
     return {
         "latency.l2": (_whole(l2 - l1), "latency_l2 - latency_l1"),
         "latency.l3": (_whole(l3 - l2), "latency_l3 - latency_l2"),
         "latency.transfer": (
-            (_whole(near * (1 - UPGRADE_PART) - l3), "two thirds of transfer_near, - latency_l3")
+            (_whole(near * part - l3), f"{words} of transfer_near, - latency_l3")
             if near
             else (0, "not available")
         ),
         "latency.memory": (_whole(memory - l3), "latency_memory - latency_l3"),
         "latency.remote_memory": (_whole(memory - l3), "as memory: one node is measured"),
         "latency.cache_to_cache": (
-            (_whole(far * (1 - UPGRADE_PART) - l3), "two thirds of transfer_far, - latency_l3")
+            (_whole(far * part - l3), f"{words} of transfer_far, - latency_l3")
             if far
             else (_whole(memory - l3), "as memory: all CPUs have one L3")
         ),
@@ -311,7 +316,21 @@ def _geometry(calibration: Measurements) -> list[str]:
         lines += [f"{level}.size = {size}", f"{level}.ways = {ways}", f"{level}.line = {line}"]
         lines += [f'{level}.replacement = "lru"']
         lines += ['l1d.write = "back"'] if level == "l1d" else []
-    return [*lines, "l3.shared = true"]
+    return [*lines, "l3.shared = true", _migration(calibration)]
+
+
+def _is_migratory(calibration: Measurements) -> bool:
+    """Does a load take a line from the CPU that has written it? Then that one has no copy left."""
+    reload, l2 = calibration.cycles("reload"), _needed(calibration, "latency_l2")
+    return reload is not None and reload > l2
+
+
+def _migration(calibration: Measurements) -> str:
+    if calibration.cycles("reload") is None:
+        return "migratory = false  # not available"
+    if _is_migratory(calibration):
+        return "migratory = true  # reload is longer than latency_l2"
+    return "migratory = false  # reload is no longer than latency_l2"
 
 
 def _sets(cache: Mapping[str, int]) -> tuple[int, int, int]:
