@@ -110,7 +110,7 @@ MODEL_TEST(a_load_takes_what_a_sibling_has_written)
 	assert_count(cs, 1, bus_requests, 0);
 }
 
-MODEL_TEST(what_only_the_l3_has_is_not_taken_from_who_reads_it)
+MODEL_TEST(what_is_only_read_is_not_taken)
 {
 	cs = migratory_sockets();
 	cachesim_store(cs, 0, LINE, 8);
