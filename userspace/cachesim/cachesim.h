@@ -219,8 +219,8 @@ void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigne
 void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 
 /*
- * `cpu` loads or stores for a locked instruction: a load asks for the line with the right to write
- * it, and no miss before the load or after the store is under way with theirs.
+ * The same for a locked instruction: no miss before its load or after its store is under way with
+ * theirs.
  */
 void cachesim_locked_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 void cachesim_locked_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);

@@ -409,7 +409,7 @@ void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsign
 void cachesim_locked_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size)
 {
 	cs->cpu[cpu].group.room = 0;
-	cachesim_store(cs, cpu, phys, size);
+	cachesim_load(cs, cpu, phys, size);
 }
 
 void cachesim_locked_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size)

@@ -320,22 +320,6 @@ MODEL_TEST(no_miss_passes_a_locked_instruction)
 	assert_int_equal(miss_after(cs, 0, 4), 0);
 }
 
-MODEL_TEST(a_locked_instruction_asks_once_for_its_line)
-{
-	struct cachesim_machine m = tiny;
-
-	m.l1d.write = CACHESIM_WRITE_BACK;
-	cs = model(&m, 2);
-	cachesim_store(cs, 1, 0, 8);
-	cachesim_locked_load(cs, 0, 0, 8);
-	cachesim_locked_store(cs, 0, 0, 8);
-	assert_count(cs, 0, l1d_references, 2);
-	assert_count(cs, 0, bus_requests, 1);
-	assert_count(cs, 0, cache_to_cache, 1);
-	assert_state(cs, 0, L1D, 0, M);
-	assert_state(cs, 1, L1D, 0, I);
-}
-
 MODEL_TEST(the_bus_limits_what_overlaps)
 {
 	cs = overlapping(30);

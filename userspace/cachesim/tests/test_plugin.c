@@ -1256,47 +1256,6 @@ FIXTURE_TEST(state_is_moved_in_pieces_of_16_bytes)
 	}
 }
 
-/* CPU 0 loads by this instruction what CPU 1 has written; the copies that go. */
-static long taken_by(const uint8_t *bytes, size_t size)
-{
-	struct qemu_plugin_tb first = { .n = 0 }, second = { .n = 0 };
-
-	add_access(&first, KERNEL, true, 0x4000);
-	run(&first, 1);
-	run_marker(begin);
-	add_access(&second, KERNEL + 0x200, false, 0x4000);
-	second.insn[0].bytes = bytes;
-	second.insn[0].size = size;
-	run(&second, 0);
-	return total(end_region(), "kernel", "invalidations");
-}
-
-FIXTURE_TEST(a_locked_load_asks_for_the_right_to_write)
-{
-	static const struct {
-		uint8_t bytes[6];
-		size_t size;
-		bool locked;
-	} cases[] = {
-		{ { 0xf0, 0x0f, 0xb1, 0x17 }, 4, true },		/* lock cmpxchg %edx,(%rdi) */
-		{ { 0x65, 0xf0, 0xff, 0x07 }, 4, true },		/* lock incl %gs:(%rdi) */
-		{ { 0xf0, 0x66, 0xff, 0x07 }, 4, true },		/* lock incw (%rdi) */
-		{ { 0x66, 0xf0, 0xff, 0x07 }, 4, true },		/* the same */
-		{ { 0x87, 0x07 }, 2, true },				/* xchg %eax,(%rdi) */
-		{ { 0x4c, 0x87, 0x07 }, 3, true },			/* xchg %r8,(%rdi) */
-		{ { 0x65, 0x48, 0x86, 0x07 }, 4, true },		/* xchg %al,%gs:(%rdi) */
-		/* Their neighbours. */
-		{ { 0x48, 0x87, 0xc7 }, 3, false },			/* xchg %rax,%rdi */
-		{ { 0x48, 0x85, 0x07 }, 3, false },			/* test %rax,(%rdi) */
-		{ { 0x48, 0x89, 0xf0 }, 3, false },			/* mov %rsi,%rax */
-		{ { 0xf3, 0x48, 0xa5 }, 3, false },			/* rep movsq */
-	};
-
-	for (size_t i = 0; i < COUNT_OF(cases); i++)
-		if (taken_by(cases[i].bytes, cases[i].size) != cases[i].locked)
-			fail_msg("case %zu", i);
-}
-
 FIXTURE_TEST(io_is_no_memory)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
@@ -1724,6 +1683,55 @@ FORKED_TEST(clusters_can_be_nodes)
 	doc = end_region();
 	if (total(doc, "kernel", "l3_misses") != 3 || total(doc, "kernel", "remote_memory") != 1)
 		_exit(3);
+}
+
+/* A miss, and one by this instruction; the cycles for which they stall. */
+static long stalled_by(const uint8_t *bytes, size_t size)
+{
+	static uint64_t line = 0x4000;
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	add_access(&tb, KERNEL + 0x200, false, 0x1000);
+	add_access(&tb, KERNEL + 0x204, false, 0x1000);
+	tb.insn[1].bytes = bytes;
+	tb.insn[1].size = size;
+	run(&tb, 0);
+	run_marker(begin);
+	tb.insn[0].data = line += 64;
+	tb.insn[1].data = line += 64;
+	execute(&tb, 0);
+	return total(end_region(), "kernel", "stall_cycles");
+}
+
+FORKED_TEST(no_miss_passes_a_locked_load)
+{
+	static const struct {
+		uint8_t bytes[6];
+		size_t size;
+		bool locked;
+	} cases[] = {
+		{ { 0xf0, 0x0f, 0xb1, 0x17 }, 4, true },		/* lock cmpxchg %edx,(%rdi) */
+		{ { 0x65, 0xf0, 0xff, 0x07 }, 4, true },		/* lock incl %gs:(%rdi) */
+		{ { 0xf0, 0x66, 0xff, 0x07 }, 4, true },		/* lock incw (%rdi) */
+		{ { 0x66, 0xf0, 0xff, 0x07 }, 4, true },		/* the same */
+		{ { 0x87, 0x07 }, 2, true },				/* xchg %eax,(%rdi) */
+		{ { 0x4c, 0x87, 0x07 }, 3, true },			/* xchg %r8,(%rdi) */
+		{ { 0x65, 0x48, 0x86, 0x07 }, 4, true },		/* xchg %al,%gs:(%rdi) */
+		/* Their neighbours. */
+		{ { 0x48, 0x87, 0xc7 }, 3, false },			/* xchg %rax,%rdi */
+		{ { 0x48, 0x85, 0x07 }, 3, false },			/* test %rax,(%rdi) */
+		{ { 0x48, 0x89, 0xf0 }, 3, false },			/* mov %rsi,%rax */
+		{ { 0xf3, 0x48, 0xa5 }, 3, false },			/* rep movsq */
+	};
+
+	machine = "machine=" PRESETS "/epyc-milan.toml";
+	install_with("quantum=2000");
+	start_clock();
+	stalled_by(cases[0].bytes, cases[0].size);	/* the markers into the cache */
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		if ((stalled_by(cases[i].bytes, cases[i].size) >= 2 * (8 + 34 + 290)) !=
+		    cases[i].locked)
+			_exit(3 + (int)i);
 }
 
 /* rx4640's file with this line in place of its own. */
