@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _SCHED_FAST_POLICY_H
+#define _SCHED_FAST_POLICY_H
+
+/*
+ * What FAST takes for a lock, and when it gathers the threads of one: functions
+ * of a few numbers, that read no clock, no task and no run queue. Who includes
+ * this has u32, u64 and bool.
+ *
+ * A hand-off is a wake-up of one thread by another of its process. A lock group
+ * is threads that hand over to each other, whatever the words that they wait at.
+ */
+
+/* So many wake-ups of one in a row are hand-offs; a barrier's are more. */
+#define FAST_ROW	2
+/* The groups of a process. */
+#define FAST_GROUPS	16
+/* The hand-offs of a trial. */
+#define FAST_TRIAL	64
+/* So many trials must speak for one CPU in a row, if none says: half the time. */
+#define FAST_SURE	2
+/* A trial is void if fewer than one in so many hand-offs changed the CPU. */
+#define FAST_REMOTE	8
+/* On one CPU one in so many parts of what hand-offs take in the kernel is left, */
+#define FAST_KERNEL	8
+/* and one in so many of what threads do otherwise, or of a section, at least. */
+#define FAST_WARM	2
+/* How long a group stays at home, and without a hand-off. */
+#define FAST_HOME_NS	200000000ULL
+#define FAST_LAPSE_NS	20000000ULL
+/* A trial in vain is followed by a back-off of at most 2^FAST_BACKOFF trials. */
+#define FAST_BACKOFF	6
+
+/* What a thread knows of itself. Times are of CPU time unless they say otherwise. */
+struct fast_thread {
+	u64	slept;		/* its sleeps, when its row began */
+	u64	mark;		/* when it last entered or left a futex call */
+	u64	user;		/* what its group has not heard of yet: outside futex calls, */
+	u64	kernel;		/* in them, */
+	u64	called;		/* and in those that wake many, or end with such a wake-up */
+	u64	delay;		/* waited on run queues, at the beginning of the trial */
+	u32	group;		/* fast_group.id, 0: none */
+	u32	trial;		/* that it told of itself last */
+	u32	row;		/* how many it woke, one a call, since it last slept */
+	bool	caller;		/* its last row was too long for a lock's */
+	bool	cold;		/* what it was handed another CPU has used last */
+	bool	by_many;	/* it was woken with others */
+};
+
+/* A lock group. */
+struct fast_group {
+	u32	id;		/* its place in the process and its age, 0: none */
+	u32	trial;
+	u32	handoffs;	/* of this trial, */
+	u32	remote;		/* and those that changed the CPU */
+	u32	colds;		/* sections that began so, and what they took */
+	u32	threads;	/* that told of themselves */
+	u32	sure;		/* trials in a row that spoke for one CPU, */
+	u32	vain;		/* or against it */
+	u32	home;		/* CPU + 1, 0: none */
+	u64	begun;		/* of wall time: the trial or the stay at home, */
+	u64	until;		/* the back-off's end, */
+	u64	last;		/* and the last hand-off */
+	u64	user, kernel, called, cold, delay;	/* sums of its threads' */
+};
+
+/**
+ * fast_hands_over - is this wake-up a hand-off?
+ * @t: the waker
+ * @woken: how many it woke in one call, however many it asked for
+ * @sleeps: how often it has slept so far
+ *
+ * Who wakes many in a row, one call each, tells them something, as the barriers
+ * of some runtimes do. Who does so once does so again, from the first one on.
+ */
+static inline bool fast_hands_over(struct fast_thread *t, u32 woken, u64 sleeps)
+{
+	if (t->slept != sleeps) {
+		t->slept = sleeps;
+		t->caller = t->row > FAST_ROW;
+		t->row = 0;
+	}
+	if (woken != 1)
+		return false;
+	t->row++;
+
+	return t->row <= FAST_ROW && !t->caller;
+}
+
+/**
+ * fast_enter - a thread enters a futex call
+ * @t: the thread
+ * @g: its group, or NULL
+ * @run: its CPU time
+ * @wakes: it wakes, and does not wait
+ */
+static inline void fast_enter(struct fast_thread *t, struct fast_group *g, u64 run, bool wakes)
+{
+	u64 ran = run - t->mark;
+
+	if (t->mark && run > t->mark) {
+		t->user += ran;
+		if (t->cold && wakes && g) {
+			g->cold += ran;
+			g->colds++;
+		}
+	}
+	t->cold = false;
+	t->mark = run;
+}
+
+/**
+ * fast_leave - a thread leaves a futex call
+ * @t: the thread
+ * @run: its CPU time
+ * @many: the call woke many
+ */
+static inline void fast_leave(struct fast_thread *t, u64 run, bool many)
+{
+	if (t->mark && run > t->mark) {
+		if (many || t->by_many)
+			t->called += run - t->mark;
+		else
+			t->kernel += run - t->mark;
+	}
+	t->by_many = false;
+	t->mark = run;
+}
+
+/**
+ * fast_tell - a thread tells its group what it has used in this trial
+ * @t: the thread
+ * @g: its group
+ * @now: the time
+ * @delay: how long it has waited on run queues so far
+ *
+ * What it did before the trial began is not of it.
+ */
+static inline void fast_tell(struct fast_thread *t, struct fast_group *g, u64 now, u64 delay)
+{
+	u64 most = now - g->begun;
+
+	if (!g->handoffs || g->home)
+		return;
+	if (t->trial != g->trial) {
+		t->trial = g->trial;
+		t->delay = delay;
+		g->threads++;
+	}
+	g->user += t->user < most ? t->user : most;
+	g->kernel += t->kernel < most ? t->kernel : most;
+	g->called += t->called < most ? t->called : most;
+	g->delay += delay - t->delay;
+	t->delay = delay;
+	t->user = t->kernel = t->called = 0;
+}
+
+/**
+ * fast_join - waker and woken are of one group from now on
+ * @groups: those of their process
+ * @waker: the one thread
+ * @woken: the other
+ *
+ * If they are of two, that of the lower id goes on, and its trial begins anew;
+ * the other's threads follow by their own hand-offs.
+ *
+ * Return: the group.
+ */
+static inline struct fast_group *
+fast_join(struct fast_group *groups, struct fast_thread *waker, struct fast_thread *woken)
+{
+	struct fast_group *a = &groups[waker->group % FAST_GROUPS];
+	struct fast_group *b = &groups[woken->group % FAST_GROUPS];
+	u32 i, id;
+
+	if (!waker->group || a->id != waker->group)
+		a = NULL;
+	if (!woken->group || b->id != woken->group)
+		b = NULL;
+	if (a && b && a != b) {
+		if (b->id < a->id)
+			a = b;
+		a->handoffs = 0;
+	} else if (!a) {
+		a = b;
+	}
+	if (!a) {
+		/* A new one, in the place of that which has been silent longest. */
+		a = &groups[0];
+		for (i = 1; i < FAST_GROUPS; i++) {
+			if (groups[i].last < a->last)
+				a = &groups[i];
+		}
+		id = (a->id / FAST_GROUPS + 1) * FAST_GROUPS + (u32)(a - groups);
+		*a = (struct fast_group){ .id = id };
+	}
+	waker->group = woken->group = a->id;
+
+	return a;
+}
+
+/**
+ * fast_alone - how long a group's trial would have taken on one CPU
+ * @g: the group, whose trial is over
+ *
+ * All that its threads did one after the other, less what they fetched: no other
+ * CPU has what a lock protects, a section is as if handed over at home, and who
+ * runs on one CPU hardly ever finds the lock taken. Waiting for many is no less.
+ */
+static inline u64 fast_alone(const struct fast_group *g)
+{
+	u64 fetched = g->colds ? FAST_WARM * g->cold / g->colds * g->handoffs : 0;
+	u64 least = g->user / FAST_WARM;
+	u64 user = g->user > fetched + least ? g->user - fetched : least;
+
+	return user + g->kernel / FAST_KERNEL + g->called;
+}
+
+/* How long the trial took, but for what others took from its threads, of each the same. */
+static inline u64 fast_took(const struct fast_group *g, u64 now)
+{
+	u64 wall = now - g->begun;
+	u64 delay = g->threads ? g->delay / g->threads : 0;
+
+	return wall > delay ? wall - delay : 0;
+}
+
+/* The trial is over: is it to gather? */
+static inline bool fast_judge(struct fast_group *g, u64 now)
+{
+	u64 alone = fast_alone(g), wall = fast_took(g, now);
+
+	if (g->remote * FAST_REMOTE >= g->handoffs && alone < wall) {
+		g->vain = 0;
+		return ++g->sure >= FAST_SURE || alone * 2 < wall;
+	}
+	g->sure = 0;
+	g->until = now + ((now - g->begun) << g->vain);
+	if (g->vain < FAST_BACKOFF)
+		g->vain++;
+
+	return false;
+}
+
+/**
+ * fast_handoff - a hand-off within a group
+ * @g: the group
+ * @remote: woken and waker last ran on different CPUs
+ * @now: the time
+ *
+ * Return: whether the group is to gather: fast_go_home() is the answer.
+ */
+static inline bool fast_handoff(struct fast_group *g, bool remote, u64 now)
+{
+	bool gather;
+
+	g->last = now;
+	if (g->home || now < g->until)
+		return false;
+	if (!g->handoffs) {
+		g->begun = now;
+		g->trial++;
+		g->remote = g->colds = g->threads = 0;
+		g->user = g->kernel = g->called = g->cold = g->delay = 0;
+	}
+	g->remote += remote;
+	if (++g->handoffs < FAST_TRIAL)
+		return false;
+	gather = fast_judge(g, now);
+	g->handoffs = 0;
+
+	return gather;
+}
+
+static inline void fast_go_home(struct fast_group *g, u32 cpu, u64 now)
+{
+	g->home = cpu + 1;
+	g->begun = now;
+}
+
+/* The stay at home is over, or no hand-off has been seen for too long. */
+static inline bool fast_lapses(const struct fast_group *g, u64 now)
+{
+	return g->home && (now - g->begun > FAST_HOME_NS || now - g->last > FAST_LAPSE_NS);
+}
+
+/* The group is no longer: its threads find new ones by what they do now. */
+static inline void fast_leave_home(struct fast_group *g)
+{
+	g->id += FAST_GROUPS;
+	g->home = g->handoffs = g->sure = g->vain = 0;
+	g->until = 0;
+}
+
+/**
+ * fast_cpu_before - is this CPU the better home?
+ * @homes: how many groups are at home on the core of the one
+ * @load: the tasks that it has to run
+ * @other_homes: the same of the other
+ * @other_load: and of what runs there
+ */
+static inline bool fast_cpu_before(u32 homes, u32 load, u32 other_homes, u32 other_load)
+{
+	return homes != other_homes ? homes < other_homes : load < other_load;
+}
+
+#endif /* _SCHED_FAST_POLICY_H */
