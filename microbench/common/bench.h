@@ -47,6 +47,7 @@ struct verdict {
 
 struct bench {
 	const char *name;
+	const char *description;	/* NULL: that of the list */
 	bool paired;		/* even threads and iterations; threads 2k and 2k+1 do equally many */
 	unsigned int fixed_locks;	/* 0: --locks chooses, up to one per thread (or pair) */
 

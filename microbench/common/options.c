@@ -231,7 +231,7 @@ struct options options_parse(const struct bench *bench, int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_key,
-		.doc = list_description(bench->name),
+		.doc = bench->description ?: list_description(bench->name),
 	};
 
 	argp_err_exit_status = EXIT_USAGE;
