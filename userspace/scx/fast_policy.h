@@ -24,20 +24,25 @@
 /* On one CPU one in so many parts of what hand-offs take in the kernel is left, */
 #define FAST_KERNEL	8
 /* and one in so many of what threads do otherwise, or of a section, at least. */
-#define FAST_WARM	2
+#define FAST_WARM	3
 /* How long a group stays at home, and without a hand-off. */
 #define FAST_HOME_NS	200000000ULL
 #define FAST_LAPSE_NS	20000000ULL
 /* A trial in vain is followed by a back-off of at most 2^FAST_BACKOFF trials. */
 #define FAST_BACKOFF	6
 
+/* What threads have used: outside futex calls, in them, and in those that many share. */
+struct fast_times {
+	u64	user;
+	u64	kernel;
+	u64	called;		/* the call woke many, or ended with such a wake-up */
+};
+
 /* What a thread knows of itself. Times are of CPU time unless they say otherwise. */
 struct fast_thread {
 	u64	slept;		/* its sleeps, when its row began */
 	u64	mark;		/* when it last entered or left a futex call */
-	u64	user;		/* what its group has not heard of yet: outside futex calls, */
-	u64	kernel;		/* in them, */
-	u64	called;		/* and in those that wake many, or end with such a wake-up */
+	struct fast_times	times;	/* what its group has not heard of yet */
 	u64	delay;		/* waited on run queues, at the beginning of the trial */
 	u32	group;		/* fast_group.id, 0: none */
 	u32	trial;		/* that it told of itself last */
@@ -47,21 +52,28 @@ struct fast_thread {
 	bool	by_many;	/* it was woken with others */
 };
 
-/* A lock group. */
-struct fast_group {
-	u32	id;		/* its place in the process and its age, 0: none */
-	u32	trial;
-	u32	handoffs;	/* of this trial, */
-	u32	remote;		/* and those that changed the CPU */
+/* What a trial has seen so far. */
+struct fast_trial {
+	u32	handoffs;
+	u32	remote;		/* of these changed the CPU */
 	u32	colds;		/* sections that began so, and what they took */
 	u32	threads;	/* that told of themselves */
+	u64	cold;
+	u64	delay;		/* that these threads waited on run queues */
+	u64	begun;		/* in wall time */
+	struct fast_times	times;
+};
+
+/* A lock group. Times are of wall time. */
+struct fast_group {
+	u32	id;		/* its place in the process and its age, 0: none */
+	u32	trials;
 	u32	sure;		/* trials in a row that spoke for one CPU, */
 	u32	vain;		/* or against it */
 	u32	home;		/* CPU + 1, 0: none */
-	u64	begun;		/* of wall time: the trial or the stay at home, */
-	u64	until;		/* the back-off's end, */
-	u64	last;		/* and the last hand-off */
-	u64	user, kernel, called, cold, delay;	/* sums of its threads' */
+	u64	until;		/* the end of its stay at home, or of its back-off */
+	u64	last;		/* hand-off */
+	struct fast_trial	trial;
 };
 
 /**
@@ -99,10 +111,10 @@ static inline void fast_enter(struct fast_thread *t, struct fast_group *g, u64 r
 	u64 ran = run - t->mark;
 
 	if (t->mark && run > t->mark) {
-		t->user += ran;
+		t->times.user += ran;
 		if (t->cold && wakes && g) {
-			g->cold += ran;
-			g->colds++;
+			g->trial.cold += ran;
+			g->trial.colds++;
 		}
 	}
 	t->cold = false;
@@ -119,9 +131,9 @@ static inline void fast_leave(struct fast_thread *t, u64 run, bool many)
 {
 	if (t->mark && run > t->mark) {
 		if (many || t->by_many)
-			t->called += run - t->mark;
+			t->times.called += run - t->mark;
 		else
-			t->kernel += run - t->mark;
+			t->times.kernel += run - t->mark;
 	}
 	t->by_many = false;
 	t->mark = run;
@@ -138,21 +150,22 @@ static inline void fast_leave(struct fast_thread *t, u64 run, bool many)
  */
 static inline void fast_tell(struct fast_thread *t, struct fast_group *g, u64 now, u64 delay)
 {
-	u64 most = now - g->begun;
+	struct fast_trial *trial = &g->trial;
+	u64 most = now - trial->begun;
 
-	if (!g->handoffs || g->home)
+	if (!trial->handoffs || g->home)
 		return;
-	if (t->trial != g->trial) {
-		t->trial = g->trial;
+	if (t->trial != g->trials) {
+		t->trial = g->trials;
 		t->delay = delay;
-		g->threads++;
+		trial->threads++;
 	}
-	g->user += t->user < most ? t->user : most;
-	g->kernel += t->kernel < most ? t->kernel : most;
-	g->called += t->called < most ? t->called : most;
-	g->delay += delay - t->delay;
+	trial->times.user += t->times.user < most ? t->times.user : most;
+	trial->times.kernel += t->times.kernel < most ? t->times.kernel : most;
+	trial->times.called += t->times.called < most ? t->times.called : most;
+	trial->delay += delay - t->delay;
 	t->delay = delay;
-	t->user = t->kernel = t->called = 0;
+	t->times = (struct fast_times){ };
 }
 
 /**
@@ -180,7 +193,7 @@ fast_join(struct fast_group *groups, struct fast_thread *waker, struct fast_thre
 	if (a && b && a != b) {
 		if (b->id < a->id)
 			a = b;
-		a->handoffs = 0;
+		a->trial.handoffs = 0;
 	} else if (!a) {
 		a = b;
 	}
@@ -194,48 +207,58 @@ fast_join(struct fast_group *groups, struct fast_thread *waker, struct fast_thre
 		id = (a->id / FAST_GROUPS + 1) * FAST_GROUPS + (u32)(a - groups);
 		*a = (struct fast_group){ .id = id };
 	}
-	waker->group = woken->group = a->id;
+	waker->group = a->id;
+	woken->group = a->id;
 
 	return a;
 }
 
+/* Does a thread no longer belong to a group: a caller, or one long after its last hand-off? */
+static inline bool fast_strays(const struct fast_thread *t, const struct fast_group *g, u64 now)
+{
+	return !g->home && (t->caller || now - g->last > FAST_LAPSE_NS);
+}
+
 /**
- * fast_alone - how long a group's trial would have taken on one CPU
- * @g: the group, whose trial is over
+ * fast_alone - how long a trial would have taken on one CPU
+ * @trial: which is over
  *
  * All that its threads did one after the other, less what they fetched: no other
  * CPU has what a lock protects, a section is as if handed over at home, and who
  * runs on one CPU hardly ever finds the lock taken. Waiting for many is no less.
  */
-static inline u64 fast_alone(const struct fast_group *g)
+static inline u64 fast_alone(const struct fast_trial *trial)
 {
-	u64 fetched = g->colds ? FAST_WARM * g->cold / g->colds * g->handoffs : 0;
-	u64 least = g->user / FAST_WARM;
-	u64 user = g->user > fetched + least ? g->user - fetched : least;
+	u64 fetched = trial->colds ?
+		      FAST_WARM * trial->cold / trial->colds * trial->handoffs : 0;
+	u64 user = trial->times.user, least = user / FAST_WARM;
 
-	return user + g->kernel / FAST_KERNEL + g->called;
+	user = user > fetched + least ? user - fetched : least;
+
+	return user + trial->times.kernel / FAST_KERNEL + trial->times.called;
 }
 
-/* How long the trial took, but for what others took from its threads, of each the same. */
-static inline u64 fast_took(const struct fast_group *g, u64 now)
+/* How long it took, but for what others took from its threads, of each the same. */
+static inline u64 fast_took(const struct fast_trial *trial, u64 now)
 {
-	u64 wall = now - g->begun;
-	u64 delay = g->threads ? g->delay / g->threads : 0;
+	u64 wall = now - trial->begun;
+	u64 delay = trial->threads ? trial->delay / trial->threads : 0;
 
 	return wall > delay ? wall - delay : 0;
 }
 
-/* The trial is over: is it to gather? */
+/* The trial is over: is the group to gather? */
 static inline bool fast_judge(struct fast_group *g, u64 now)
 {
-	u64 alone = fast_alone(g), wall = fast_took(g, now);
+	struct fast_trial *trial = &g->trial;
+	u64 alone = fast_alone(trial), took = fast_took(trial, now);
 
-	if (g->remote * FAST_REMOTE >= g->handoffs && alone < wall) {
+	if (trial->remote * FAST_REMOTE >= trial->handoffs && alone < took) {
 		g->vain = 0;
-		return ++g->sure >= FAST_SURE || alone * 2 < wall;
+		return ++g->sure >= FAST_SURE || alone * 2 < took;
 	}
 	g->sure = 0;
-	g->until = now + ((now - g->begun) << g->vain);
+	g->until = now + ((now - trial->begun) << g->vain);
 	if (g->vain < FAST_BACKOFF)
 		g->vain++;
 
@@ -257,17 +280,15 @@ static inline bool fast_handoff(struct fast_group *g, bool remote, u64 now)
 	g->last = now;
 	if (g->home || now < g->until)
 		return false;
-	if (!g->handoffs) {
-		g->begun = now;
-		g->trial++;
-		g->remote = g->colds = g->threads = 0;
-		g->user = g->kernel = g->called = g->cold = g->delay = 0;
+	if (!g->trial.handoffs) {
+		g->trial = (struct fast_trial){ .begun = now };
+		g->trials++;
 	}
-	g->remote += remote;
-	if (++g->handoffs < FAST_TRIAL)
+	g->trial.remote += remote;
+	if (++g->trial.handoffs < FAST_TRIAL)
 		return false;
 	gather = fast_judge(g, now);
-	g->handoffs = 0;
+	g->trial.handoffs = 0;
 
 	return gather;
 }
@@ -275,21 +296,19 @@ static inline bool fast_handoff(struct fast_group *g, bool remote, u64 now)
 static inline void fast_go_home(struct fast_group *g, u32 cpu, u64 now)
 {
 	g->home = cpu + 1;
-	g->begun = now;
+	g->until = now + FAST_HOME_NS;
 }
 
 /* The stay at home is over, or no hand-off has been seen for too long. */
 static inline bool fast_lapses(const struct fast_group *g, u64 now)
 {
-	return g->home && (now - g->begun > FAST_HOME_NS || now - g->last > FAST_LAPSE_NS);
+	return g->home && (now > g->until || now - g->last > FAST_LAPSE_NS);
 }
 
 /* The group is no longer: its threads find new ones by what they do now. */
 static inline void fast_leave_home(struct fast_group *g)
 {
-	g->id += FAST_GROUPS;
-	g->home = g->handoffs = g->sure = g->vain = 0;
-	g->until = 0;
+	*g = (struct fast_group){ .id = g->id + FAST_GROUPS, .last = g->last };
 }
 
 /**
