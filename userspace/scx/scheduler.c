@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "scheduler.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The compiled scx_fast.bpf.c. */
+static const unsigned char bpf_object[] __attribute__((aligned(8))) = {
+#include "scx_fast.bpf.h"
+};
+
+/* The lowest CPU of those that share the CPU's last level cache; 0 where no cache is told. */
+static u32 cache_of(const char *sys, u32 cpu)
+{
+	unsigned int first = 0, number;
+	char path[512];
+
+	for (int i = 0; i < 8; i++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path),
+			 "%s/devices/system/cpu/cpu%u/cache/index%d/shared_cpu_list", sys, cpu, i);
+		file = fopen(path, "re");
+		if (!file)
+			break;
+		/* The last is the one of the highest level. */
+		if (fscanf(file, "%u", &number) == 1)
+			first = number;
+		fclose(file);
+	}
+	return first;
+}
+
+void settings_of_machine(struct settings *settings, const char *sys)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	u32 cache[MAX_CPUS], n = 0;
+	int scale = 1;
+
+	settings->nr_cpus = cpus < MAX_CPUS ? (s32)cpus : MAX_CPUS;
+	for (u32 cpu = 0; cpu < (u32)settings->nr_cpus; cpu++)
+		cache[cpu] = cache_of(sys, cpu);
+	for (u32 of = 0; of < (u32)settings->nr_cpus; of++) {
+		const u32 first = n;
+
+		for (u32 cpu = 0; cpu < (u32)settings->nr_cpus; cpu++)
+			if (cache[cpu] == of)
+				settings->cpus[n++] = cpu;
+		for (u32 i = first; i < n; i++) {
+			settings->llc_first[settings->cpus[i]] = first;
+			settings->llc_end[settings->cpus[i]] = n;
+		}
+	}
+	/* kernel/sched/fair.c, sysctl_sched_base_slice and get_update_sysctl_factor(). */
+	for (long n_cpus = cpus < 8 ? cpus : 8; n_cpus > 1; n_cpus /= 2)
+		scale++;
+	settings->slice_ns = 700000ULL * (unsigned int)scale;
+}
+
+static int attach(struct bpf_object *object)
+{
+	struct bpf_program *program;
+	struct bpf_map *map;
+
+	bpf_object__for_each_program(program, object)
+		if (bpf_program__type(program) == BPF_PROG_TYPE_TRACING &&
+		    bpf_program__autoload(program) && !bpf_program__attach(program))
+			return errno;
+	bpf_object__for_each_map(map, object)
+		if (bpf_map__type(map) == BPF_MAP_TYPE_STRUCT_OPS && bpf_map__autocreate(map) &&
+		    !bpf_map__attach_struct_ops(map))
+			return errno;
+	return 0;
+}
+
+int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
+{
+	struct bpf_object *object = bpf_object__open_mem(bpf_object, sizeof(bpf_object), NULL);
+	struct settings *settings;
+	struct bpf_map *map;
+	void *shared;
+	size_t size;
+	int error;
+
+	if (!object)
+		return errno;
+	settings = bpf_map__initial_value(bpf_object__find_map_by_name(object, ".rodata.settings"),
+					  &size);
+	settings_of_machine(settings, "/sys");
+	settings->mode = mode;
+	bpf_map__set_autocreate(bpf_object__find_map_by_name(object, everything ? "program" :
+									      "everything"), false);
+	/* Off, no futex call is a detour. */
+	if (mode == MODE_OFF)
+		bpf_program__set_autoload(bpf_object__find_program_by_name(object, "handoff"), false);
+	error = -bpf_object__load(object);
+	/* libbpf maps it from version 1.5 on, and for skeletons only before. */
+	map = bpf_object__find_map_by_name(object, ".data.shared");
+	shared = error ? MAP_FAILED : mmap(NULL, sizeof(struct shared), PROT_READ, MAP_SHARED,
+					   bpf_map__fd(map), 0);
+	if (!error && shared == MAP_FAILED)
+		error = errno;
+	if (!error)
+		error = attach(object);
+	if (error) {
+		bpf_object__close(object);
+		return error;
+	}
+	*scheduler = (struct scheduler){ object, shared };
+	return 0;
+}
+
+void scheduler_unload(struct scheduler *scheduler)
+{
+	munmap((void *)scheduler->shared, sizeof(struct shared));
+	bpf_object__close(scheduler->object);
+}

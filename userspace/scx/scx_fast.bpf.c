@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * scx_fast: futex aware scheduling as a scheduler that is loaded (sched_ext).
+ *
+ * A hook at the kernel's futexes tells which thread hands over to which, just before the waiter is
+ * woken; then ops.select_cpu() places it. No function of the kernel is changed.
+ */
+#include "futexes.bpf.h"
+#include "placing.bpf.h"
+
+char _license[] SEC("license") = "GPL";
+
+SEC("struct_ops/select_cpu")
+s32 BPF_PROG(fast_select_cpu, struct task_struct *p, s32 prev, u64 flags)
+{
+	struct thread *t = thread_of(p);
+	bool idle = false;
+	s32 cpu;
+
+	if (!t)
+		return prev;
+	age_load(p, t, bpf_ktime_get_ns());
+	t->asleep = false;
+	cpu = released_at(p, t);
+	t->keeps = cpu >= 0;
+	if (t->keeps)
+		count(COUNTER_placed);
+	else
+		cpu = place(p, t, prev, flags, &idle);
+	/* Its virtual time is as far from the other CPU's as it was from its own. */
+	p->scx.dsq_vtime += cpu_at(cpu)->vtime - cpu_at(t->cpu)->vtime;
+	move_load(t, cpu);
+	count(idle ? COUNTER_idle : COUNTER_queued);
+	if (idle)
+		insert(p, SCX_DSQ_LOCAL, settings.slice_ns, 0);
+	return cpu;
+}
+
+SEC("struct_ops/enqueue")
+void BPF_PROG(fast_enqueue, struct task_struct *p, u64 flags)
+{
+	struct thread *t = thread_of(p);
+
+	if (t)
+		enqueue_at(p, t, scx_bpf_task_cpu(p), flags);
+	else
+		insert(p, SCX_DSQ_LOCAL, settings.slice_ns, flags);
+}
+
+SEC("struct_ops/dispatch")
+void BPF_PROG(fast_dispatch, s32 cpu, struct task_struct *prev)
+{
+	const u64 now = bpf_ktime_get_ns();
+
+	cpu_at(cpu)->dispatched = now;
+	if (balance(cpu, now) || take_first(cpu))
+		return;
+	if (prev && prev->scx.flags & SCX_TASK_QUEUED)
+		prev->scx.slice = settings.slice_ns;
+	else if (!take_for_idle(cpu, now))
+		begin_idle(cpu, now);
+}
+
+SEC("struct_ops/tick")
+void BPF_PROG(fast_tick, struct task_struct *p)
+{
+	if (scx_bpf_dsq_nr_queued(bpf_get_smp_processor_id()) > 0)
+		call_idle(p);
+}
+
+SEC("struct_ops/running")
+void BPF_PROG(fast_running, struct task_struct *p)
+{
+	struct thread *t = thread_of(p);
+	const s32 cpu = bpf_get_smp_processor_id();
+	const u64 now = bpf_ktime_get_ns();
+
+	end_idle(cpu, now);
+	if (!t)
+		return;
+	if (t->asleep)
+		age_load(p, t, now);
+	t->asleep = false;
+	if (t->ran_on != cpu) {
+		t->ran_on = cpu;
+		count(COUNTER_migrations);
+	}
+	if (t->cpu != cpu) {
+		p->scx.dsq_vtime += cpu_at(cpu)->vtime - cpu_at(t->cpu)->vtime;
+		move_load(t, cpu);
+	}
+	t->started = now;
+	t->keeps = false;
+	if ((s64)(p->scx.dsq_vtime - cpu_at(cpu)->vtime) > 0)
+		cpu_at(cpu)->vtime = p->scx.dsq_vtime;
+}
+
+SEC("struct_ops/stopping")
+void BPF_PROG(fast_stopping, struct task_struct *p, bool runnable)
+{
+	struct thread *t = thread_of(p);
+	u64 now;
+
+	if (!t || !t->started)
+		return;
+	now = bpf_ktime_get_ns();
+	p->scx.dsq_vtime += by_weight(p, now - t->started);
+	age_load(p, t, now);
+	t->started = 0;
+	t->stopped = now;
+	t->asleep = !runnable;
+}
+
+SEC("struct_ops.s/init_task")
+s32 BPF_PROG(fast_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
+	struct thread *t = bpf_task_storage_get(&threads, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!t)
+		return -12;	/* ENOMEM */
+	t->ran_on = t->cpu = scx_bpf_task_cpu(p);
+	t->since = bpf_ktime_get_ns();
+	set_load(t, FULL_LOAD);
+	p->scx.dsq_vtime = cpu_at(t->cpu)->vtime;
+	return 0;
+}
+
+SEC("struct_ops/exit_task")
+void BPF_PROG(fast_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
+{
+	struct thread *t = thread_of(p);
+
+	if (t)
+		set_load(t, 0);
+}
+
+SEC("struct_ops.s/init")
+s32 BPF_PROG(fast_init)
+{
+	s32 cpu, error = 0;
+
+	bpf_for(cpu, 0, settings.nr_cpus) {
+		cpu_at(cpu)->idle_mean = IDLE_MOST_NS;
+		error = scx_bpf_create_dsq(cpu, -1);
+		if (error)
+			break;
+	}
+	return error;
+}
+
+SEC("struct_ops/exit")
+void BPF_PROG(fast_exit, struct scx_exit_info *info)
+{
+	bpf_probe_read_kernel_str(shared.exit_message, sizeof(shared.exit_message), info->msg);
+	shared.exit_code = info->exit_code;
+	shared.exit_kind = info->kind;
+}
+
+#define OPERATIONS					\
+	.select_cpu = (void *)fast_select_cpu,		\
+	.enqueue = (void *)fast_enqueue,		\
+	.dispatch = (void *)fast_dispatch,		\
+	.tick = (void *)fast_tick,			\
+	.running = (void *)fast_running,		\
+	.stopping = (void *)fast_stopping,		\
+	.init_task = (void *)fast_init_task,		\
+	.exit_task = (void *)fast_exit_task,		\
+	.init = (void *)fast_init,			\
+	.exit = (void *)fast_exit,			\
+	.timeout_ms = 5000,				\
+	.name = "fast"
+
+/* The loader takes one: for all threads, or for those of the policy SCHED_EXT. */
+SEC(".struct_ops.link")
+struct sched_ext_ops everything = { OPERATIONS };
+
+SEC(".struct_ops.link")
+struct sched_ext_ops program = { OPERATIONS, .flags = SCX_OPS_SWITCH_PARTIAL };
