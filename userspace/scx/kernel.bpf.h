@@ -41,8 +41,14 @@ struct task_struct {
 	s32 pid;
 	struct sched_ext_entity scx;
 	struct mm_struct *mm;
+	struct task_struct *group_leader;
 	const struct cpumask *cpus_ptr;
-	s32 nr_cpus_allowed;
+};
+
+struct wake_q_node { };
+
+struct wake_q_head {
+	struct wake_q_node *first;
 };
 
 struct futex_q {
@@ -60,7 +66,7 @@ struct scx_exit_info {
 
 #pragma clang attribute pop
 
-struct wake_q_head;
+struct bpf_spin_lock { u32 val; };
 struct scx_init_task_args;
 struct scx_exit_task_args;
 struct bpf_iter_num { u64 opaque[1]; } __attribute__((aligned(8)));

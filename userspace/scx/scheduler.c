@@ -2,6 +2,7 @@
 #include "scheduler.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -79,6 +80,29 @@ static int attach(struct bpf_object *object)
 	return 0;
 }
 
+/* A hook is a detour for each futex call: a mode has those that it needs. */
+static void choose_hooks(struct bpf_object *object, enum mode mode)
+{
+	struct btf *kernel = btf__load_vmlinux_btf();
+	const bool newer = btf__find_by_name_kind(kernel, "futex_do_wait", BTF_KIND_FUNC) > 0;
+	const struct {
+		const char *name;
+		bool needed;
+	} hooks[] = {
+		{ "marked", mode != MODE_OFF },
+		{ "woken", mode == MODE_ADAPTIVE },
+		{ "begin_do_wait", mode == MODE_ADAPTIVE && newer },
+		{ "end_do_wait", mode == MODE_ADAPTIVE && newer },
+		{ "begin_wait_queue", mode == MODE_ADAPTIVE && !newer },
+		{ "end_wait_queue", mode == MODE_ADAPTIVE && !newer },
+	};
+
+	btf__free(kernel);
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
+		bpf_program__set_autoload(bpf_object__find_program_by_name(object, hooks[i].name),
+					  hooks[i].needed);
+}
+
 int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
 {
 	struct bpf_object *object = bpf_object__open_mem(bpf_object, sizeof(bpf_object), NULL);
@@ -96,9 +120,7 @@ int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
 	settings->mode = mode;
 	bpf_map__set_autocreate(bpf_object__find_map_by_name(object, everything ? "program" :
 									      "everything"), false);
-	/* Off, no futex call is a detour. */
-	if (mode == MODE_OFF)
-		bpf_program__set_autoload(bpf_object__find_program_by_name(object, "handoff"), false);
+	choose_hooks(object, mode);
 	error = -bpf_object__load(object);
 	/* libbpf maps it from version 1.5 on, and for skeletons only before. */
 	map = bpf_object__find_map_by_name(object, ".data.shared");

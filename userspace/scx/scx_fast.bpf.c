@@ -14,19 +14,22 @@ SEC("struct_ops/select_cpu")
 s32 BPF_PROG(fast_select_cpu, struct task_struct *p, s32 prev, u64 flags)
 {
 	struct thread *t = thread_of(p);
+	const u64 now = bpf_ktime_get_ns();
 	bool idle = false;
 	s32 cpu;
 
 	if (!t)
 		return prev;
-	age_load(p, t, bpf_ktime_get_ns());
+	age_load(p, t, now);
 	t->asleep = false;
-	cpu = released_at(p, t);
+	cpu = lock_cpu(p, t, now);
 	t->keeps = cpu >= 0;
-	if (t->keeps)
+	if (t->keeps) {
 		count(COUNTER_placed);
-	else
+		scx_bpf_test_and_clear_cpu_idle(cpu);
+	} else {
 		cpu = place(p, t, prev, flags, &idle);
+	}
 	/* Its virtual time is as far from the other CPU's as it was from its own. */
 	p->scx.dsq_vtime += cpu_at(cpu)->vtime - cpu_at(t->cpu)->vtime;
 	move_load(t, cpu);
@@ -40,11 +43,21 @@ SEC("struct_ops/enqueue")
 void BPF_PROG(fast_enqueue, struct task_struct *p, u64 flags)
 {
 	struct thread *t = thread_of(p);
+	s32 cpu = scx_bpf_task_cpu(p), home;
 
-	if (t)
-		enqueue_at(p, t, scx_bpf_task_cpu(p), flags);
-	else
+	if (!t) {
 		insert(p, SCX_DSQ_LOCAL, settings.slice_ns, flags);
+		return;
+	}
+	/* Its slice is over, or it moves: it goes home, if its group has met meanwhile. */
+	home = flags & SCX_ENQ_WAKEUP ? -1 : last_home(p, t, bpf_ktime_get_ns());
+	if (home >= 0) {
+		t->keeps = true;
+		cpu = home;
+	}
+	enqueue_at(p, t, cpu, flags);
+	if (cpu != scx_bpf_task_cpu(p))
+		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
 }
 
 SEC("struct_ops/dispatch")
@@ -89,6 +102,10 @@ void BPF_PROG(fast_running, struct task_struct *p)
 		p->scx.dsq_vtime += cpu_at(cpu)->vtime - cpu_at(t->cpu)->vtime;
 		move_load(t, cpu);
 	}
+	if (t->queued) {
+		t->delay += now - t->queued;
+		t->queued = 0;
+	}
 	t->started = now;
 	t->keeps = false;
 	if ((s64)(p->scx.dsq_vtime - cpu_at(cpu)->vtime) > 0)
@@ -106,9 +123,11 @@ void BPF_PROG(fast_stopping, struct task_struct *p, bool runnable)
 	now = bpf_ktime_get_ns();
 	p->scx.dsq_vtime += by_weight(p, now - t->started);
 	age_load(p, t, now);
+	t->ran += now - t->started;
 	t->started = 0;
 	t->stopped = now;
 	t->asleep = !runnable;
+	t->sleeps += !runnable;
 }
 
 SEC("struct_ops.s/init_task")

@@ -26,7 +26,7 @@
 #define EXIT_UNREGISTERED 64
 #define CODE_RESTART (1LL << 48)
 
-static const char *const modes[] = { "off", "strict" };
+static const char *const modes[] = { "off", "strict", "adaptive" };
 static const char *const counters[] = {
 #define f(name) #name,
 	FOR_EACH_COUNTER(f)
@@ -42,7 +42,8 @@ struct options {
 
 static const struct argp_option argp_options[] = {
 	{ "mode", 'm', "MODE", 0,
-	  "off (no lock is heeded) or strict (each waiter runs where it was released: the default)", 0 },
+	  "off (no lock is heeded), strict (each waiter runs where it was released) or adaptive (the "
+	  "threads of a lock meet on one CPU while that is faster: the default)", 0 },
 	{ "all", 'a', NULL, 0,
 	  "schedule all threads of the machine, not only the program's; without a program until "
 	  "SIGINT or SIGTERM", 0 },
@@ -63,7 +64,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case 'm':
 		for (opt->mode = 0; strcmp(modes[opt->mode], arg) != 0;)
 			if (++opt->mode == sizeof(modes) / sizeof(*modes))
-				argp_error(state, "--mode: '%s' is neither off nor strict", arg);
+				argp_error(state, "--mode: '%s' is neither off, strict nor adaptive", arg);
 		break;
 	case 'a':
 		opt->everything = true;
@@ -181,7 +182,7 @@ static int watch(struct scheduler *scheduler, const struct options *opt, pid_t p
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .mode = MODE_STRICT };
+	struct options opt = { .mode = MODE_ADAPTIVE };
 	struct scheduler scheduler = { 0 };
 	const char *reason;
 	FILE *json = NULL;

@@ -28,14 +28,17 @@ typedef int64_t s64;
 enum mode {
 	MODE_OFF,	/* no lock is heeded */
 	MODE_STRICT,	/* each waiter runs where it was released */
+	MODE_ADAPTIVE,	/* lock groups meet on one CPU while that is faster */
 };
 
 /* Each is counted by the BPF object, and told by the loader under its name. */
 #define FOR_EACH_COUNTER(f)							\
 	f(handoffs)		/* wake-ups by FUTEX_WAKE within a process */	\
 	f(handoffs_remote)	/* of them: the waiter last ran elsewhere */	\
-	f(placed)		/* waiters placed on their releaser's CPU */	\
+	f(placed)		/* waiters placed for their lock */		\
 	f(forbidden)		/* by their affinity */				\
+	f(gathered)		/* lock groups that got a home */		\
+	f(left)			/* and left it */				\
 	f(idle)			/* wake-ups that found an idle CPU */		\
 	f(queued)		/* the rest */					\
 	f(migrations)		/* threads that run on another CPU than before */ \

@@ -4,6 +4,7 @@
 #define SCX_THREADS_BPF_H
 
 #include "kernel.bpf.h"
+#include "fast_policy.h"
 
 /* Of a thread of weight 100 that never sleeps. */
 #define FULL_LOAD 1024
@@ -26,7 +27,14 @@ struct thread {
 	u32 wakee_flips;	/* how often it woke another thread than the last time; decays */
 	s32 last_wakee;
 	u64 flips_since;
-	s32 released_at, releaser;	/* the hand-off that wakes it: CPU + 1 and thread */
+	s32 released_at, releaser;	/* the wake-up that is under way: CPU + 1 and thread */
+	u32 marked;		/* how many it wakes in its futex call */
+	u32 sleeps;		/* how often it has slept */
+	u64 ran;		/* CPU time until it was last stopped */
+	u64 delay;		/* time in queues */
+	s32 home;		/* CPU + 1 where its group met at `homed`, the last time it was woken */
+	u64 homed;
+	struct fast_thread fast;
 };
 
 struct {
@@ -43,6 +51,8 @@ struct cpu {
 	u64 dispatched;		/* when it last looked for a thread */
 	u64 balanced;		/* when it last compared its queue */
 	s64 load;		/* sum of its threads' loads */
+	u64 home_until;		/* of a lock group */
+	bool wakes;		/* a thread on it may be in a futex call in which it wakes */
 	u32 failed;		/* looks while idle that found only threads with hot caches */
 };
 struct cpu cpus[MAX_CPUS];

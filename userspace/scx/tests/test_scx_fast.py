@@ -45,7 +45,7 @@ class ScxFast(unittest.TestCase):
     def test_bad_options(self) -> None:
         for words, said in {
             (): "which program?",
-            ("--mode", "lock", "--", "true"): "'lock' is neither off nor strict",
+            ("--mode", "lock", "--", "true"): "'lock' is neither off, strict nor adaptive",
             ("--stats", "0", "--", "true"): "'0' is no number of seconds",
             ("--stats", "--", "true"): "an option before the -- has no value",
         }.items():
