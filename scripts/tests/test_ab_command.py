@@ -152,6 +152,11 @@ BAD = {
         "arm B: scheduler: scx_no_such: no such program in PATH; install it, or give its path; a "
         "kernel's source has some in tools/sched_ext",
     ),
+    "our scheduler, not built": (
+        ["--scheduler", "scx_fast --"],
+        1,
+        "arm B: scheduler: scx_fast is not built: it needs clang 17 and libbpf 1.4, or newer",
+    ),
     "a scheduler that is a script": (["--scheduler", "./script"], 1, "is no ELF program"),
 }
 

@@ -51,7 +51,7 @@ def simulate(
     with _simulator(scheduler) as simulator:
         build = meson.build_programs(request.places.project, reporter)
         more = sim.balancer(build, experiment.machines)
-        more |= programs.find_schedulers(experiment.variants, source.parent)
+        more |= programs.find_schedulers(experiment.variants, source.parent, build)
         toolbox = sim.find_sim_toolbox(qemu, build, experiment.benchmarks, more)
         ours = programs.our_files(build) | more
         subjects = programs.find_subjects(experiment, source.parent, ours)

@@ -92,7 +92,7 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     ours = our_files(build) | balancer(build, [request.machine])
     plugin = initramfs.plugin_path(build, qemu.plugin_api)
     initramfs.check_built(build, (*ours.values(), plugin))
-    ours |= find_schedulers(question.arms, request.directory)
+    ours |= find_schedulers(question.arms, request.directory, build)
     subject = find_subject(
         request.argv,
         (*request.more, *scheduler_libraries(ours)),
