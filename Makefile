@@ -75,8 +75,9 @@ clean:
 programs: deps $(VENV)/complete $(USER)/build.ninja
 	ninja -C $(USER)
 
+# The tests load scx_fast.
 deps:
-	@scripts/install-deps
+	@scripts/install-deps $(if $(filter test test-full,$(MAKECMDGOALS)),--scx)
 
 # The stamp, not the directory: a set-up that was interrupted is made again.
 $(VENV)/complete: pyproject.toml | deps

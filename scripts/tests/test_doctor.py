@@ -60,6 +60,17 @@ def test_what_builds_no_scheduler_is_no_failure(
     assert one == readiness.Examined("sched_ext", "note", "scx_simple needs clang 17 or newer")
 
 
+def test_our_scheduler(tmp_path: Path, machine: FakeMachine) -> None:
+    one = examine(tmp_path, machine)["scx_fast"]
+    assert (one.state, "clang 17" in one.text) == ("note", True)
+    program = tmp_path / "build/user" / sched_ext.SCX_FAST
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert examine(tmp_path, machine)["scx_fast"] == readiness.Examined(
+        "scx_fast", "ok", str(program)
+    )
+
+
 def test_all_that_is_needed_is_there(tmp_path: Path, machine: FakeMachine) -> None:
     found = examine(tmp_path, machine)
     assert "missing" not in states(found).values()

@@ -61,6 +61,7 @@ enum scx_exit_kind { SCX_EXIT_NONE };
 struct scx_exit_info {
 	enum scx_exit_kind kind;
 	s64 exit_code;
+	const char *reason;
 	const char *msg;
 };
 

@@ -170,6 +170,7 @@ s32 BPF_PROG(fast_init)
 SEC("struct_ops/exit")
 void BPF_PROG(fast_exit, struct scx_exit_info *info)
 {
+	bpf_probe_read_kernel_str(shared.exit_reason, sizeof(shared.exit_reason), info->reason);
 	bpf_probe_read_kernel_str(shared.exit_message, sizeof(shared.exit_message), info->msg);
 	shared.exit_code = info->exit_code;
 	shared.exit_kind = info->kind;

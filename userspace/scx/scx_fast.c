@@ -138,10 +138,11 @@ static pid_t start(char **argv, bool scheduled, const sigset_t *signals)
  */
 static bool reload(struct scheduler *scheduler, const struct options *opt)
 {
-	const s64 code = scheduler->shared->exit_code;
+	const struct shared *shared = (const struct shared *)scheduler->shared;
+	const s64 code = shared->exit_code;
 
-	fprintf(stderr, "scx_fast: the kernel has unloaded the scheduler: %s%s\n",
-		(const char *)scheduler->shared->exit_message,
+	fprintf(stderr, "scx_fast: the kernel has unloaded the scheduler: %s%s%s%s\n",
+		shared->exit_reason, *shared->exit_message ? ": " : "", shared->exit_message,
 		code & CODE_RESTART ? "; loading it again" : "; all threads go on without it");
 	if (!(code & CODE_RESTART))
 		return false;

@@ -65,7 +65,7 @@ struct settings {
 struct shared {
 	u64 counters[N_COUNTERS];
 	s64 exit_kind, exit_code;
-	char exit_message[256];
+	char exit_reason[128], exit_message[256];
 };
 
 #endif

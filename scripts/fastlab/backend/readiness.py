@@ -54,6 +54,7 @@ def examine(project: Path, reporter: Reporter, root: Path = Path("/")) -> Iterat
     yield _programs(project)
     yield _kernels(built)
     yield _sched_ext()
+    yield _scx_fast(project)
     yield _kvm(project, built, reporter, root)
     yield _pmu(root)
     yield _running(root)
@@ -134,11 +135,18 @@ def _kernels(built: list[kernels.Build]) -> Examined:
 
 
 def _sched_ext() -> Examined:
-    """What the kernel's own sched_ext schedulers are compiled with."""
+    """What sched_ext schedulers are compiled with."""
     try:
         return Examined("sched_ext", "ok", str(sched_ext.find_clang()))
     except FastError as error:
         return Examined("sched_ext", "note", str(error))
+
+
+def _scx_fast(project: Path) -> Examined:
+    program = work_dir(project) / "user" / sched_ext.SCX_FAST
+    if program.is_file():
+        return Examined("scx_fast", "ok", str(program))
+    return Examined("scx_fast", "note", sched_ext.SCX_FAST_MISSING)
 
 
 def _kvm(project: Path, built: list[kernels.Build], reporter: Reporter, root: Path) -> Examined:

@@ -24,6 +24,13 @@ OLDEST_CLANG = 17
 # Debian's newest, on 12 and 13.
 _CLANG_PACKAGE = "clang-19"
 
+# Our own scheduler, in Meson's build directory, and what it lacks where it is not there.
+SCX_FAST = "userspace/scx/scx_fast"
+SCX_FAST_MISSING = (
+    f"not built: it needs clang {OLDEST_CLANG} and libbpf 1.4, or newer; run "
+    "scripts/install-deps --scx, remove build/user, and run make"
+)
+
 
 def scx_simple(kernel: Kernel, places: Places, reporter: Reporter) -> Path:
     """The program for a kernel with sched_ext, built once for each kernel and clang.

@@ -14,15 +14,12 @@ from fastlab.base.model import Experiment, FastError, Kernel, Run, Variant
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, vm
 from fastlab.guest.symbols import Symbols, parse_maps
-from fastlab.kernel.sched_ext import OLDEST_CLANG
+from fastlab.kernel.sched_ext import SCX_FAST, SCX_FAST_MISSING
 from fastlab.plan.rows import Row
 from fastlab.trial.subject import RUNNER, Subject, find_program, find_subject
 
 # In Meson's build directory.
 SUBJECT = "userspace/guest/subject"
-# The scheduler of userspace/scx.
-OURS = "scx_fast"
-OURS_BUILT = "userspace/scx/scx_fast"
 # Delay from run to run: a tick of 1 ms and a quarter, so that no two runs meet the ticks, or the
 # slices of another program, in the same phase.
 LATER_NS = 1_250_000
@@ -31,23 +28,20 @@ FRAGMENTS = ("programs",)
 
 
 def find_schedulers(arms: Iterable[Variant], directory: Path, build: Path) -> dict[str, Path]:
-    """The programs that load the arms' schedulers, by their paths in the guest: OURS of Meson's
-    `build` directory, any other from the directory or PATH. Raises FastError for one that is not
-    there."""
+    """The programs that load the arms' schedulers, by their paths in the guest: scx_fast from
+    Meson's `build` directory, any other from the directory or PATH. Raises FastError for one that
+    is not there."""
     return {
         vm.scheduler_path(arm): _scheduler(arm, directory, build) for arm in arms if arm.scheduler
     }
 
 
 def _scheduler(arm: Variant, directory: Path, build: Path) -> Path:
-    if arm.scheduler[0] == OURS:
-        if not (build / OURS_BUILT).is_file():
-            raise FastError(
-                f"arm {arm.name}: scheduler: {OURS} is not built: it needs clang {OLDEST_CLANG} and "
-                "libbpf 1.4, or newer (Debian: clang-19 and libbpf-dev, on Debian 12 from "
-                f"bookworm-backports); install them, remove {build}, and build again"
-            )
-        return build / OURS_BUILT
+    if arm.scheduler[0] == Path(SCX_FAST).name:
+        path = build / SCX_FAST
+        if not path.is_file():
+            raise FastError(f"arm {arm.name}: scheduler: {path.name} is {SCX_FAST_MISSING}")
+        return path
     try:
         path = find_program(arm.scheduler[0], directory)
     except FastError as error:

@@ -58,7 +58,7 @@ class ScxFast(unittest.TestCase):
             answer = run("--json", f"{directory}/no/file", "--", "touch", f"{directory}/ran")
             self.assertEqual(answer.returncode, 125)
             self.assertIn("/no/file: No such file", answer.stderr)
-            self.assertEqual(os.listdir(directory), [])
+            self.assertEqual(list(Path(directory).iterdir()), [])
 
 
 if __name__ == "__main__":
