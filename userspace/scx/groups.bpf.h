@@ -55,11 +55,13 @@ static void enter_call(struct task_struct *p, struct thread *t, bool wakes)
 		return;
 	bpf_spin_lock(&process->lock);
 	g = group_of(process, t);
-	if (g && !g->home && g->handoffs) {
+	if (!g || fast_strays(&t->fast, g, now)) {
+		t->fast.group = 0;
+	} else if (g->home || !g->trial.handoffs) {
+		t->fast.mark = 0;
+	} else {
 		fast_enter(&t->fast, g, run_time(t, now), wakes);
 		fast_tell(&t->fast, g, now, t->delay);
-	} else {
-		t->fast.mark = 0;
 	}
 	bpf_spin_unlock(&process->lock);
 }
