@@ -184,7 +184,7 @@ fast_join(struct fast_group *groups, struct fast_thread *waker, struct fast_thre
 {
 	struct fast_group *a = &groups[waker->group % FAST_GROUPS];
 	struct fast_group *b = &groups[woken->group % FAST_GROUPS];
-	u32 i, id;
+	u32 i, oldest, id;
 
 	if (!waker->group || a->id != waker->group)
 		a = NULL;
@@ -199,12 +199,12 @@ fast_join(struct fast_group *groups, struct fast_thread *waker, struct fast_thre
 	}
 	if (!a) {
 		/* A new one, in the place of that which has been silent longest. */
-		a = &groups[0];
-		for (i = 1; i < FAST_GROUPS; i++) {
-			if (groups[i].last < a->last)
-				a = &groups[i];
+		for (i = 1, oldest = 0; i < FAST_GROUPS; i++) {
+			if (groups[i].last < groups[oldest].last)
+				oldest = i;
 		}
-		id = (a->id / FAST_GROUPS + 1) * FAST_GROUPS + (u32)(a - groups);
+		a = &groups[oldest];
+		id = (a->id / FAST_GROUPS + 1) * FAST_GROUPS + oldest;
 		*a = (struct fast_group){ .id = id };
 	}
 	waker->group = a->id;
