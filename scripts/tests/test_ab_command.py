@@ -145,7 +145,12 @@ BAD = {
         2,
         "X is given more",
     ),
-    "a scheduler without an end": (["--scheduler", "a 'b"], 2, "No closing quotation"),
+    "a scheduler without an end": (["--scheduler", "a 'b"], 2, "No closing quotation; quote it"),
+    "an empty scheduler": (
+        ["--scheduler", "", "--feature", "NO_WAKE_AFFINE"],
+        2,
+        "--scheduler: '' is no command line: name a program",
+    ),
     "an unknown scheduler": (
         ["--scheduler", "scx_no_such"],
         1,
@@ -172,9 +177,46 @@ def test_bad_usage(
     script = lab.directory / "script"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
-    assert main.main(["ab", *words, "--", "./program"]) == status
+    assert status_of(["ab", *words, "--", "./program"]) == status
     assert message in capsys.readouterr().err
     assert not lab.jobs
+
+
+GIVEN = {
+    "a server that is not there": (["--server", "no-such"], 1, "no-such: no such program in PATH"),
+    "an empty server": (["--server", " "], 2, "--server: ' ' is no command line: name a program"),
+    "a server without an end": (["--server", "a 'b"], 2, "No closing quotation; quote it as for"),
+    "an input that is not there": (["--stdin", "no-such"], 1, "no-such: no such file; --stdin"),
+    "an input that is a directory": (["--stdin", "/"], 1, "/: is not a file; --stdin takes the"),
+    "a variable without a value": (["--env", "X"], 2, "--env: 'X' is not NAME=VALUE"),
+    "a date that is none": (["--date", "2026-02-30"], 2, "nor a day such as 2026-01-31"),
+    "a file that is not there": (["--with", "no-such"], 1, "no-such: no such file for the guest"),
+    "a machine that is not there": (["--presets", "epyc-milan,x"], 2, "--preset x: there is no"),
+    "a machine that is too small": (["--memory-mb", "1"], 1, "add memory (--memory-mb)"),
+    "a limit that is no number": (["--fail-below", "2%"], 2, "'2%' is not a finite number"),
+}
+
+
+@pytest.mark.parametrize(("words", "status", "message"), GIVEN.values(), ids=GIVEN.keys())
+def test_what_the_program_cannot_be_given(
+    lab: Lab,
+    words: list[str],
+    status: int,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["ab", "--feature", "NO_WAKE_AFFINE", *words, "--", "./program"]
+    assert status_of(command) == status
+    assert message in capsys.readouterr().err
+    assert not lab.jobs
+
+
+def status_of(command: list[str]) -> int:
+    try:
+        return main.main(command)
+    except SystemExit as refused:
+        assert isinstance(refused.code, int)
+        return refused.code
 
 
 def test_a_scheduler_that_fails_to_load_is_told(

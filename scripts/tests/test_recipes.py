@@ -90,6 +90,8 @@ def test_a_source_is_a_directory_a_tarball_or_a_revision(lab: Lab) -> None:
     assert not list((lab.places.cache / "downloads").glob("git-*"))
     said = refusal_of(lab, Recipe("revision", f"{name}@two"))
     assert f"kernel revision: source {lab.source}@two: there is no such revision; `git -C" in said
+    said = refusal_of(lab, Recipe("revision", f"{lab.root}@one"))
+    assert f"{lab.root} is no git repository; leave the revision out" in said
 
 
 def refusal_of(lab: Lab, recipe: Recipe) -> str:
@@ -117,8 +119,28 @@ def test_a_source_of_another_series_is_refused(lab: Lab) -> None:
 def test_a_missing_patch_and_fragment_are_refused(lab: Lab) -> None:
     said = refusal(lab, Recipe("mine", "6.12", ("slise.patch",)))
     assert "kernel mine: patch slise.patch is not there: name a file" in said
-    said = refusal(lab, Recipe("mine", "6.12", config=("CONFIG_DEBUG",)))
-    assert "kernel mine: no configuration fragment 'CONFIG_DEBUG'" in said
+    for line in ("CONFIG_DEBUG", "DEBUG=y"):
+        said = refusal(lab, Recipe("mine", "6.12", config=(line,)))
+        assert f"kernel mine: no configuration fragment '{line}'" in said
+        assert said.endswith("; a line is CONFIG_NAME=value, or # CONFIG_NAME is not set")
+    assert "a line is" not in refusal(lab, Recipe("mine", "6.12", config=("debug",)))
+
+
+def test_a_file_that_is_no_patch_is_refused(lab: Lab) -> None:
+    for name, text in (("empty.patch", ""), ("letter.patch", "Dear maintainer,\n")):
+        (lab.root / name).write_text(text)
+        said = refusal(lab, Recipe("mine", "6.12", (name,)))
+        assert (
+            f"kernel mine: {lab.root / name} holds no change: no line in it begins a diff" in said
+        )
+    (lab.root / "folder").mkdir()
+    said = refusal(lab, Recipe("mine", "6.12", ("folder",)))
+    assert f"{lab.root}/folder/series is missing: it lists the patches to apply" in said
+
+
+def test_a_symbol_that_the_source_does_not_know_is_refused(lab: Lab) -> None:
+    said = refusal(lab, Recipe("mine", "6.12", config=("CONFIG_DEBUGG=y",)))
+    assert "CONFIG_DEBUGG=y" in said and "the configuration has n" in said
 
 
 def test_a_patch_that_does_not_apply_is_refused_before_any_build(lab: Lab) -> None:

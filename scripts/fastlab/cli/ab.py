@@ -16,7 +16,7 @@ from fastlab.base.progress import Reporter
 from fastlab.cli import tried
 from fastlab.cli.commands import HELP
 from fastlab.cli.common import BELOW, OK, Commands, complain_of, project
-from fastlab.cli.options import percent
+from fastlab.cli.options import command_line, percent
 from fastlab.kernel.catalogue import load_catalogue
 from fastlab.plan.arms import FEATURE, FEATURES, features_twice
 from fastlab.trial.runs import Question, Trial
@@ -53,7 +53,8 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument(
         "--scheduler",
-        default="",
+        type=command_line,
+        default=(),
         metavar="COMMAND",
         help="B has the sched_ext scheduler that this program loads; one that ends in -- is given "
         "the program to run",
@@ -93,7 +94,7 @@ def _question(arguments: argparse.Namespace) -> Question:
             raise UsageError(f"--feature {feature}: allowed: {FEATURES}")
     if twice := features_twice(arguments.feature):
         raise UsageError(f"--feature {twice} is given more than once")
-    scheduler = _scheduler(arguments.scheduler)
+    scheduler = arguments.scheduler
     # Both have it, so that the scheduler is the only difference.
     base = (EXT,) if scheduler else ()
     kernel_a = Recipe("a", sources[0], (), base)
@@ -113,14 +114,7 @@ def _question(arguments: argparse.Namespace) -> Question:
         *arguments.config,
         *arguments.feature,
     ]
-    changed += [arguments.scheduler] if scheduler else []
+    changed += [shlex.join(scheduler)] if scheduler else []
     words = f"A: Linux {sources[0]}. B: {', '.join([f'Linux {sources[-1]}', *changed])}."
     recipes = (kernel_a,) if one else (kernel_a, kernel_b)
     return Question(arms, A, kernels=recipes, words=words)
-
-
-def _scheduler(command: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(command))
-    except ValueError as error:
-        raise UsageError(f"--scheduler {command}: {error}; quote it as for a shell") from error

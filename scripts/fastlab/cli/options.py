@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,17 @@ def counts(text: str) -> tuple[int, ...]:
 
 def names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.split(",")))
+
+
+def command_line(text: str) -> tuple[str, ...]:
+    """Its words, as a shell splits it."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}; quote it as for a shell") from error
+    if words:
+        return words
+    raise argparse.ArgumentTypeError(f"{text!r} is no command line: name a program")
 
 
 def percent(text: str) -> float:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
 from fastlab.base.model import UsageError
-from fastlab.cli.options import path
+from fastlab.cli.options import command_line, path
 from fastlab.trial.given import MOST_VARIABLES, Given, check_input
 from fastlab.trial.subject import check_there, find_program
 
@@ -41,7 +40,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--server",
-        default="",
+        type=command_line,
+        default=(),
         metavar="COMMAND",
         help="a server that runs beside the program in the simulation: started before it, until it "
         "listens, and ended after it",
@@ -61,15 +61,14 @@ def given(arguments: argparse.Namespace) -> Given:
     stdin = Path.cwd() / arguments.stdin if arguments.stdin else None
     if stdin:
         check_input(stdin)
-    server = _server(arguments.server)
-    if server:
-        find_program(server[0], Path.cwd())
+    if arguments.server:
+        find_program(arguments.server[0], Path.cwd())
     return Given(
         stdin,
         tuple(arguments.env),
         arguments.ignore_status,
         arguments.date,
-        server,
+        arguments.server,
         Path(AUTO) in arguments.more,
     )
 
@@ -80,13 +79,6 @@ def more_files(arguments: argparse.Namespace) -> tuple[Path, ...]:
     for extra in more:
         check_there(Path.cwd() / extra)
     return more
-
-
-def _server(command: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(command))
-    except ValueError as error:
-        raise UsageError(f"--server {command}: {error}; quote it as for a shell") from error
 
 
 def _variable(text: str) -> tuple[str, str]:

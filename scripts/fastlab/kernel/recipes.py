@@ -24,6 +24,8 @@ from fastlab.kernel.sources import Source
 BASE = "baseline"
 # A line of a configuration among the names of fragments.
 _LINE = re.compile(r"CONFIG_\w+=.+|# CONFIG_\w+ is not set")
+# In what is meant as one.
+_SYMBOL = re.compile(r"[A-Z]{2}|=")
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,11 @@ def _git(tree: Path, given: str, *words: str) -> str:
     answer = subprocess.run(
         [tools.require("git"), "-C", tree, *words], capture_output=True, text=True, errors="replace"
     )
+    if "not a git repository" in answer.stderr:
+        raise FastError(
+            f"source {given}: {tree} is no git repository; leave the revision out, to take the "
+            "directory as it is"
+        )
     if answer.returncode:
         why = answer.stderr.strip() or "there is no such revision"
         raise FastError(
@@ -181,7 +188,13 @@ def _patches(project: Path, series: str, given: str, directory: Path) -> list[Pa
 
 def _fragment(project: Path, given: str, directory: Path) -> Path:
     path = directory / Path(given).expanduser()
-    return path if path.is_file() else fragment_files(project, (given,))[0]
+    if path.is_file():
+        return path
+    try:
+        return fragment_files(project, (given,))[0]
+    except FastError as error:
+        hint = "; a line is CONFIG_NAME=value, or # CONFIG_NAME is not set"
+        raise FastError(f"{error}{hint if _SYMBOL.search(given) else ''}") from error
 
 
 def _written(lines: Sequence[str], tree: Path) -> Path:
