@@ -16,6 +16,20 @@ percent=$2
 shift 2
 : "${FAST:=$(dirname "$0")/../scripts/fast}"
 
+# What is wrong with all revisions alike is not skipped, one revision after the other.
+if ! git rev-parse --verify --quiet "$good^{commit}" >/dev/null; then
+	echo "bisect.sh: $good is no revision of $(pwd); git tag and git log have them" >&2
+	exit $STOP
+fi
+if ! command -v "$1" >/dev/null; then
+	echo "bisect.sh: $1 is no program; give its whole path, which every revision has" >&2
+	exit $STOP
+fi
+if [ -e .config ] || [ -e include/config ]; then
+	echo "bisect.sh: $(pwd) holds a build of its own; run make mrproper" >&2
+	exit $STOP
+fi
+
 "$FAST" ab --kernel ".@$good" --kernel . --fail-below="-$percent" -- "$@"
 case $? in
 0)

@@ -13,7 +13,7 @@ from lab import PROJECT, compile_guest, pristine
 SLOW = 6
 # Each wake-up of a thread that the fair class places.
 PLACE = "select_task_rq_fair(struct task_struct *p, int prev_cpu, int wake_flags)\n{\n"
-PLANTED = "\tfor (volatile int planted = 0; planted < 20000; planted++)\n\t\tbarrier();\n"
+PLANTED = "\tfor (volatile int planted = 0; planted < 3000; planted++)\n\t\tbarrier();\n"
 
 
 def git(repository: Path, *words: str) -> str:

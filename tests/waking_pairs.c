@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #define PAIRS 6
-#define ROUNDS 300
+#define ROUNDS 60
 #define TURNS 3000
 
 static int there[PAIRS][2], back[PAIRS][2];

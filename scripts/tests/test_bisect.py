@@ -23,9 +23,10 @@ exit 0
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """Eight patches above the tag `good`; the sixth is slow, the fourth does not build."""
-    command = tmp_path / "fast"
-    command.write_text(FAKE)
-    command.chmod(0o755)
+    for name in ("fast", "program"):
+        command = tmp_path / name
+        command.write_text(FAKE)
+        command.chmod(0o755)
     repository = tmp_path / "linux"
     repository.mkdir()
     git(repository, "init", "-q")
@@ -56,10 +57,12 @@ def git(repository: Path, *words: str) -> str:
     return done.stdout
 
 
-def judged(repository: Path, status: str = "") -> subprocess.CompletedProcess[str]:
+def judged(
+    repository: Path, status: str = "", good: str = "good", program: str = "../program"
+) -> subprocess.CompletedProcess[str]:
     variables = {"FAST": str(repository.parent / "fast"), "FAKE_STATUS": status}
     return subprocess.run(
-        ["git", "bisect", "run", SCRIPT, "good", "3", "./program", "two words"],
+        ["git", "bisect", "run", SCRIPT, good, "3", program, "two words"],
         cwd=repository,
         env={**os.environ, **variables},
         capture_output=True,
@@ -73,7 +76,7 @@ def test_it_finds_the_patch_that_made_it_slow(repository: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert git(repository, "log", "-1", "--format=%s", "refs/bisect/bad") == "patch 6\n"
     asked = (repository.parent / "asked").read_text().splitlines()
-    assert set(asked) == {"ab --kernel .@good --kernel . --fail-below=-3 -- ./program two words"}
+    assert set(asked) == {"ab --kernel .@good --kernel . --fail-below=-3 -- ../program two words"}
     # Of eight: three, and what the skipped one costs.
     assert len(asked) <= 4
 
@@ -90,6 +93,27 @@ def test_a_wrong_command_line_and_an_interrupt_stop_it(repository: Path, status:
     git(repository, "bisect", "start", "HEAD", "good")
     assert judged(repository, status).returncode != 0
     assert len((repository.parent / "asked").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"good": "v9.9"}, "v9.9 is no revision of "),
+        ({"program": "./no-such"}, "./no-such is no program; give its whole path"),
+        ({}, "holds a build of its own; run make mrproper"),
+    ],
+)
+def test_what_is_wrong_with_every_revision_stops_it(
+    repository: Path, given: dict[str, str], said: str
+) -> None:
+    if not given:
+        (repository / ".config").touch()
+    git(repository, "bisect", "start", "HEAD", "good")
+    done = judged(repository, **given)
+    assert done.returncode != 0
+    assert said in done.stdout + done.stderr
+    assert not (repository.parent / "asked").exists()
+    assert "skip" not in git(repository, "bisect", "log")
 
 
 def test_it_tells_how_it_is_used() -> None:
