@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prints a variable of its environment, and the first line of each file that it is given. */
+/* Prints a variable of its environment, and of each FILE[:WORD] that it is given the first line, or
+ * the first one with that word. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int main(int argc, char **argv)
 {
@@ -10,12 +12,15 @@ int main(int argc, char **argv)
 
 	printf("ARM=%s\n", variable ? variable : "");
 	for (int i = 1; i < argc; i++) {
-		FILE *file = fopen(argv[i], "re");
+		const char *path = strtok(argv[i], ":"), *word = strtok(NULL, ":");
+		FILE *file = fopen(path, "re");
 
-		if (!file || !fgets(line, sizeof(line), file)) {
-			perror(argv[i]);
-			return 1;
-		}
+		do {
+			if (!file || !fgets(line, sizeof(line), file)) {
+				perror(path);
+				return 1;
+			}
+		} while (word && !strstr(line, word));
 		fputs(line, stdout);
 		fclose(file);
 	}

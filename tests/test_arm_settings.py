@@ -7,10 +7,9 @@ from __future__ import annotations
 import io
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from lab import Lab, compile_guest, kernel
+from lab import Lab, built, compile_guest, kernel
 
 from fastlab.base.model import Variant, Watchdogs
 from fastlab.base.progress import PlainReporter
@@ -23,6 +22,11 @@ SLICE = "/sys/kernel/debug/sched/base_slice_ns"
 FEATURES = "/sys/kernel/debug/sched/features"
 PERIOD = "/proc/sys/kernel/sched_rt_period_us"
 PRINT = "/bin/arm_settings"
+OF_EXT = "/proc/self/sched:ext.enabled"
+BENCHMARK = ["/bin/single_ctr", "--threads=4", "--iterations=2000", "--warmup=200", "--json"]
+# The kernel's own scheduler, and the same kernel without.
+SIMPLE = Variant("simple", "sched_ext", scheduler=("scx_simple",))
+FAIR = Variant("fair", "sched_ext")
 
 
 class Emulated(Lab):
@@ -42,15 +46,21 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Emulated:
 
 
 def run(lab: Emulated, arm: Variant, name: str) -> vm.Outcome:
-    return done(lab, arm, name, "settings", SLICE, PERIOD, FEATURES, "/proc/cmdline")
-
-
-def done(lab: Emulated, arm: Variant, name: str, saved: str, *files: str) -> vm.Outcome:
     """What the files have while the program runs."""
-    job, snapshot = vm.arm_job(arm, [PRINT, *files]), lab.path / saved / vm.SNAPSHOT
-    directory: Path = lab.path / name
-    cancelled = threading.Event()
-    return vm.run_job(lab.simulation, snapshot, None, job, directory, Watchdogs(), cancelled)
+    words = [PRINT, SLICE, PERIOD, FEATURES, "/proc/cmdline"]
+    return ran(lab, arm, words, name, "settings")
+
+
+def ran(lab: Lab, arm: Variant, words: list[str], name: str, saved: str = "saved") -> vm.Outcome:
+    return vm.run_job(
+        lab.simulation,
+        lab.path / saved / vm.SNAPSHOT,
+        built().plugin if lab.measures else None,
+        vm.arm_job(arm, words),
+        lab.path / name,
+        Watchdogs(),
+        threading.Event(),
+    )
 
 
 def test_an_arms_settings_are_the_kernels(lab: Emulated) -> None:
@@ -74,16 +84,42 @@ def test_what_the_kernel_refuses_is_told(lab: Emulated) -> None:
         run(lab, arm, "refused")
 
 
-@pytest.mark.full
-def test_a_scheduler_is_enabled_while_the_workload_runs(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def scheduled(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    path = tmp_path_factory.mktemp("scheduled")
     ext = kernel("sched_ext", series="7.3")
-    arm = Variant("simple", "sched_ext", scheduler=("scx_simple",))
     loader = scx_simple(ext, Places(), PlainReporter(io.StringIO()))
-    programs = {PRINT: compile_guest("arm_settings", tmp_path), vm.scheduler_path(arm): loader}
-    lab = Emulated(tmp_path / "lab", ext, programs)
-    files = ("/sys/kernel/sched_ext/state", "/sys/kernel/sched_ext/root/ops")
-    assert done(lab, arm, "enabled", "saved", *files).output_lines[1:] == ("enabled", "simple")
-    # One that is thrown out, or cannot be loaded, is no scheduler.
-    broken = replace(arm, scheduler=("scx_simple", "-x"))
+    programs = {PRINT: compile_guest("arm_settings", path), vm.scheduler_path(SIMPLE): loader}
+    return Lab(path / "lab", ext, programs)
+
+
+@pytest.mark.full
+def test_a_scheduler_is_enabled_while_the_workload_runs(scheduled: Lab) -> None:
+    files = ("state", "root/ops", "switch_all")
+    words = [PRINT, *(f"/sys/kernel/sched_ext/{name}" for name in files), OF_EXT]
+    *printed, last = ran(scheduled, SIMPLE, words, "enabled").output_lines
+    assert printed[1:] == ["enabled", "simple", "1"]
+    assert last.split() == ["ext.enabled", ":", "1"]
+    *_, last = ran(scheduled, FAIR, [PRINT, OF_EXT], "fair").output_lines
+    assert last.split() == ["ext.enabled", ":", "0"]
+
+
+@pytest.mark.full
+def test_a_benchmark_runs_under_a_scheduler(scheduled: Lab) -> None:
+    found = {}
+    for arm in (SIMPLE, FAIR):
+        outcome = ran(scheduled, arm, BENCHMARK, f"benchmark-{arm.name}")
+        assert outcome.exit_status == 0, outcome.errors
+        assert outcome.document is not None and outcome.output is not None
+        assert outcome.output["check"] == "ok"
+        assert outcome.output["context_switches"] > 0
+        found[arm.name] = outcome.document
+    # The same kernel, benchmark and seed: another scheduler took other decisions.
+    assert found["simple"]["per_cpu"] != found["fair"]["per_cpu"]
+
+
+@pytest.mark.full
+def test_a_scheduler_that_is_not_loaded_is_told(scheduled: Lab) -> None:
+    broken = replace(SIMPLE, scheduler=("scx_simple", "-x"))
     with pytest.raises(GuestError, match="ended before its scheduler was enabled"):
-        done(lab, broken, "broken", "saved", files[0])
+        ran(scheduled, broken, [PRINT], "broken")

@@ -438,7 +438,12 @@ def test_a_program_that_takes_too_long_is_told_of_timeout(lab: Lab) -> None:
     lab.answer = hang
     said = refusal(lab)
     assert f"{lab.directory}/program took longer than 5 s with policy" in said
-    assert "(--timeout)" in said
+    assert "(--timeout)\n" in said
+    # One that listens, and answers nothing.
+    with pytest.raises(
+        FastError, match=r"\(--timeout\), or waits for an answer of its server sh\n"
+    ):
+        lab.run(given=Given(server=("sh", "-c", "exec sleep 60")))
 
 
 def test_markers_that_are_not_passed_are_told(lab: Lab) -> None:

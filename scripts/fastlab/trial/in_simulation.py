@@ -246,7 +246,9 @@ class _TrialMachines(ProgramMachines):
         try:
             outcome = self._run_job(request, simulation, snapshot)
         except WatchdogError as error:
-            raise ProgramError(f"{too_long(path, seconds, arm)}\n{error}") from error
+            server = self._tried.server
+            silent = f", or waits for an answer of its server {server.name}" if server else ""
+            raise ProgramError(f"{too_long(path, seconds, arm)}{silent}\n{error}") from error
         except GuestError as error:
             raise FastError(f"{error}{self._out_of_memory(directory)}") from error
         everything = f"(logs: {directory})"
