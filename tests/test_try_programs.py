@@ -27,8 +27,19 @@ AUTO = replace(NOTHING, auto=True)
 MACHINE = Machine(memory_mb=1024, preset="epyc-milan")
 
 
-def run(directory: Path, argv: Sequence[str], given: Given = NOTHING) -> Trial:
-    request = runs.TrialRequest(tuple(argv), directory, 600.0, machine=MACHINE, given=given)
+@pytest.fixture(autouse=True)
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each arm runs once: the answer is not what is looked at."""
+    monkeypatch.setattr(in_simulation, "QUANTA", QUANTA[:1])
+
+
+def run(
+    directory: Path, argv: Sequence[str], given: Given = NOTHING, more: Sequence[str] = ()
+) -> Trial:
+    files = tuple(map(Path, more))
+    request = runs.TrialRequest(
+        tuple(argv), directory, 600.0, machine=MACHINE, given=given, more=files
+    )
     return in_simulation.run(request, PlainReporter(io.StringIO()))
 
 
@@ -43,9 +54,8 @@ def needs(*programs: str) -> None:
             pytest.skip(f"{program} is not installed")
 
 
-def test_what_a_program_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_program_is_given(tmp_path: Path) -> None:
     """Sockets, a server, an input, a variable, a date, names, and what the kernel has for it."""
-    monkeypatch.setattr(in_simulation, "QUANTA", QUANTA[:1])
     command = ["gcc", "-O2", "-o", "given", PROJECT / "tests/given.c", "-pthread"]
     subprocess.run(command, cwd=tmp_path, check=True)
     (tmp_path / "input").write_text("a line\n")
@@ -112,15 +122,31 @@ def test_node(tmp_path: Path) -> None:
     assert len(verdict.judge(found)) == 2
 
 
+# What a program that traces another one needs in the guest, besides its libraries.
+TRACERS = {
+    "strace": (("strace", "-f", "-o", "/dev/null", "true"), ("/bin/true",)),
+    "gdb": (("gdb", "-batch", "-ex", "run", "true"), ("/bin/true", "/usr/share/gdb")),
+}
+
+
+def python_of_gdb() -> str:
+    """The directory of its modules, without which gdb does not start."""
+    words = ["gdb", "-batch", "-ex", "python import os; print(os.path.dirname(os.__file__))"]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+
+
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "words", [("strace", "-f", "-o", "/dev/null", "true"), ("gdb", "-batch", "-ex", "run", "true")]
-)
-def test_a_tracer_ends(tmp_path: Path, words: tuple[str, ...]) -> None:
-    needs(words[0])
-    try:
-        found = run(tmp_path, words, AUTO)
-    except FastError as error:
-        assert words[0] in str(error)
-    else:
-        assert len(verdict.judge(found)) == 2
+@pytest.mark.parametrize("name", TRACERS)
+def test_a_tracer_ends(tmp_path: Path, name: str) -> None:
+    needs(name)
+    words, files = TRACERS[name]
+    more = (*files, python_of_gdb()) if name == "gdb" else files
+    assert len(verdict.judge(run(tmp_path, words, more=more))) == 2
+
+
+@pytest.mark.parametrize("name", TRACERS)
+def test_a_tracer_cannot_be_observed(tmp_path: Path, name: str) -> None:
+    needs(name, "strace")
+    words, _ = TRACERS[name]
+    with pytest.raises(FastError, match="traces another one cannot be observed: name its files"):
+        run(tmp_path, words, AUTO)
