@@ -301,3 +301,24 @@ def test_what_it_takes_is_said(
         asked(["true"])
     with pytest.raises(FastError, match="process 4194304: there is none"):
         asked([], 4194304)
+
+
+def test_a_process_that_cannot_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(FastError, match="process 7: there is none; `ps` has their ids"):
+        record._process(tmp_path / "7")
+    thread = tmp_path / "2"
+    thread.mkdir()
+    (thread / "maps").touch()
+    with pytest.raises(FastError, match="process 2: it has no program, as threads of the kernel"):
+        record._process(thread)
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    for user, why in ((0, "not permitted"), (1000, "it takes root to look at another user's")):
+        monkeypatch.setattr(os, "geteuid", lambda user=user: user)
+        with pytest.raises(FastError, match=f"process 2: {why}"):
+            record._process(thread)

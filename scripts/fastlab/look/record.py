@@ -80,11 +80,14 @@ def _process(directory: Path) -> tuple[Path, str]:
         maps = os.fsdecode((directory / "maps").read_bytes())
         return (directory / "exe").readlink(), maps
     except FileNotFoundError as error:
-        raise FastError(f"process {directory.name}: there is none; `ps` has their ids") from error
+        why = (
+            "it has no program, as threads of the kernel" if directory.is_dir() else "there is none"
+        )
+        raise FastError(f"process {directory.name}: {why}; `ps` has their ids") from error
     except PermissionError as error:
-        raise FastError(
-            f"process {directory.name}: it takes root to look at another user's process"
-        ) from error
+        # Of a process that a container is not to see not even root may.
+        why = "it takes root to look at another user's process" if os.geteuid() else "not permitted"
+        raise FastError(f"process {directory.name}: {why}") from error
 
 
 def _advice() -> str:
