@@ -125,7 +125,7 @@ def test_node(tmp_path: Path) -> None:
 # What a program that traces another one needs in the guest, besides its libraries.
 TRACERS = {
     "strace": (("strace", "-f", "-o", "/dev/null", "true"), ("/bin/true",)),
-    "gdb": (("gdb", "-batch", "-ex", "run", "true"), ("/bin/true", "/usr/share/gdb")),
+    "gdb": (("gdb", "-batch", "-ex", "run", "true"), ("/bin/true", "/bin/sh", "/usr/share/gdb")),
 }
 
 
