@@ -65,6 +65,8 @@ static void trap_futex_calls(void)
 
 __attribute__((noinline)) static void takes_here(void)
 {
+	/* As compilers write where they push what a call takes. */
+	__asm__ volatile(".cfi_escape 0x2e, 0x10");
 	what = "mutex";
 	mutex.__data.__lock = 2;
 	pthread_mutex_lock(&mutex);

@@ -13,6 +13,7 @@ from typing import Any
 
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.dwarf.callframe import FDE
+from elftools.dwarf.constants import DW_CFA
 from elftools.elf.elffile import ELFFile
 
 from fastlab.base.files import readable
@@ -119,6 +120,8 @@ def _rules(image: Image, pc: int) -> Mapping[Any, Any] | None:
     entry = entries[index] if index >= 0 else None
     if not entry or own >= entry["initial_location"] + entry["address_range"]:
         return None
+    # pyelftools does not decode it, and no frame depends on it.
+    entry.instructions = [one for one in entry.instructions if one.opcode != DW_CFA.GNU_args_size]
     rows = [row for row in entry.get_decoded().table if row["pc"] <= own]
     return rows[-1] if rows else None
 
