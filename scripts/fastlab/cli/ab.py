@@ -48,9 +48,7 @@ def add(commands: Commands) -> None:
     )
     several("--patch", "PATCH", "B has this patch, or this quilt series; may be repeated")
     several("--config", "CONFIG", "B has this line CONFIG_X=y, or fragment; may be repeated")
-    several(
-        "--feature", "FEATURE", "B has this scheduler feature, as NO_WAKE_AFFINE; may be repeated"
-    )
+    several("--feature", "FEATURE", "B has this scheduler feature, as NO_WA_IDLE; may be repeated")
     parser.add_argument(
         "--scheduler",
         type=command_line,
@@ -103,7 +101,7 @@ def _question(arguments: argparse.Namespace) -> Question:
     if one and not arguments.feature and not scheduler:
         raise UsageError(
             f"A and B are the same: give --patch, --config, --feature, --scheduler or a second "
-            f"--kernel, as in {fast_command('ab', '--feature', 'NO_WAKE_AFFINE', '--', 'PROGRAM')}"
+            f"--kernel, as in {fast_command('ab', '--feature', 'NO_WA_IDLE', '--', 'PROGRAM')}"
         )
     arms = (
         Variant(A, "a"),
