@@ -29,6 +29,7 @@ from fastlab.report.measured_pages import Results  # noqa: E402
 DOCUMENTS = ("summary.json", "trust.json", "costs.json")
 KINDS = measured_pages.named(
     experiments.times,
+    experiments.gains,
     measured_pages.improvements,
     experiments.regrets,
     experiments.standings,

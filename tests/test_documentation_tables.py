@@ -88,6 +88,24 @@ After.
     assert write(page, tables.KINDS, {"demo": Results(DEMO)}.get)[0] == page
 
 
+def test_arms_are_all_or_those_that_are_named(tables: ModuleType) -> None:
+    rows = [row(500, 50.04), {**row(500, -3.0), "variant_name": "soft", "variant": 3e6}]
+    results = Results({"baseline": "baseline", "variants": ["strict", "soft"], "rows": rows})
+    gains, times = tables.experiments.gains, tables.experiments.times
+    head = ["benchmark", "threads", "baseline, ms"]
+    case = ["single_ctr", "4"]
+    assert gains(results) == [
+        [*head, "strict", "soft"],
+        [*case, "2.0", "50.0 ± 0.2", "-3.0 ± 0.2"],
+    ]
+    assert gains(results, "soft") == [[*head, "soft"], [*case, "2.0", "-3.0 ± 0.2"]]
+    assert times(results) == [
+        ["benchmark", "threads", "unpatched", "strict", "soft"],
+        [*case, "2.0", "1.0", "3.0"],
+    ]
+    assert times(results, "soft") == [["benchmark", "threads", "soft"], [*case, "3.0"]]
+
+
 def test_without_results_a_page_is_left_as_it_is(tables: ModuleType) -> None:
     assert write(PAGE, tables.KINDS, lambda _: None) == (PAGE, ["no results of demo"])
 

@@ -29,13 +29,25 @@ def _head(key: Key) -> list[str]:
 WORDS = {"baseline": "unpatched", "onecpu": "one CPU"}
 
 
-def times(results: Results) -> Lines:
-    """Each arm's milliseconds."""
-    names = [WORDS.get(arm, arm) for arm in results.arms]
-    lines: Lines = [["benchmark", "threads", *names]]
+def times(results: Results, *arms: str) -> Lines:
+    """Each arm's milliseconds; of all arms, or of these."""
+    arms = arms or tuple(results.arms)
+    lines: Lines = [["benchmark", "threads", *(WORDS.get(arm, arm) for arm in arms)]]
     for key in results.keys:
-        spent = [millis(results.mean(arm, key, "elapsed_ns")) for arm in results.arms]
+        spent = [millis(results.mean(arm, key, "elapsed_ns")) for arm in arms]
         lines.append([*_head(key), *spent])
+    return lines
+
+
+def gains(results: Results, *arms: str) -> Lines:
+    """The baseline's milliseconds, and what each arm improves of them; all arms, or these."""
+    arms = arms or tuple(results.others)
+    lines: Lines = [["benchmark", "threads", f"{results.baseline}, ms", *arms]]
+    for key in results.keys:
+        spent = millis(results.mean(results.baseline, key, "elapsed_ns"))
+        lines.append(
+            [*_head(key), spent, *(results.spread(arm, key, "elapsed_ns") for arm in arms)]
+        )
     return lines
 
 
