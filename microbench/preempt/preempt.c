@@ -8,6 +8,7 @@
  * The variable PREEMPT_SLICE says what a time slice extension covers: "section", or with "wake" the
  * unlock's system call, too. Default: no extension.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -131,7 +132,8 @@ static void setup(const struct options *opt)
 		return;
 	pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (pages == MAP_FAILED || madvise(pages, bytes, MADV_NOHUGEPAGE)) {
+	/* EINVAL: this kernel has small pages only. */
+	if (pages == MAP_FAILED || (madvise(pages, bytes, MADV_NOHUGEPAGE) && errno != EINVAL)) {
 		perror("memory that is touched once");
 		exit(EXIT_FAILURE);
 	}
