@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One thread sends messages, the others are workers, as in schbench: a worker asks and sleeps, the
+ * One thread sends messages, the rest are workers, as in schbench: a worker asks and sleeps, the
  * sender wakes each that has asked, and the worker works. How long is it from the sender's message
  * to the worker that runs?
  */
@@ -161,7 +161,7 @@ static const struct bench benchmark = {
 const char *list_description(const char *name)
 {
 	(void)name;
-	return "one thread wakes all others, which ask and sleep";
+	return "one thread wakes the rest, which ask and sleep";
 }
 
 void list_print(void)
