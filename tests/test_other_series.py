@@ -34,7 +34,8 @@ def test_a_benchmark_is_measured_in_every_arm(lab: Lab, arm: Variant) -> None:
     assert outcome.exit_status == 0, outcome.errors
     assert outcome.document is not None
     busy = [one for one in outcome.document["per_cpu"] if one["user"]["instructions"]]
-    assert 1 < len(busy) <= THREADS
+    # Threads run side by side; one that the kernel moves has been on two.
+    assert len(busy) > 1
     assert run(lab, arm, "again").document == outcome.document
 
 
