@@ -287,7 +287,7 @@ def test_what_it_does_not_know_installs_nothing() -> None:
         [PROJECT / "scripts/install-deps", "--brwoser"], capture_output=True, text=True
     )
     assert (answer.returncode, answer.stdout) == (2, "")
-    options = "--dry-run, --browser, --aarch64 and --openmp"
+    options = "--dry-run, --browser, --aarch64, --openmp and --scx"
     assert f"unknown option --brwoser; there are {options}" in answer.stderr
 
 

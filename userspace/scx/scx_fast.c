@@ -42,8 +42,8 @@ struct options {
 
 static const struct argp_option argp_options[] = {
 	{ "mode", 'm', "MODE", 0,
-	  "off (no lock is heeded), strict (each waiter runs where it was released) or adaptive (the "
-	  "threads of a lock meet on one CPU while that is faster: the default)", 0 },
+	  "off (no lock is heeded), strict (each waiter runs where it was released: the default) or "
+	  "adaptive (the threads of a lock meet on one CPU while that is faster)", 0 },
 	{ "all", 'a', NULL, 0,
 	  "schedule all threads of the machine, not only the program's; without a program until "
 	  "SIGINT or SIGTERM", 0 },
@@ -183,7 +183,7 @@ static int watch(struct scheduler *scheduler, const struct options *opt, pid_t p
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .mode = MODE_ADAPTIVE };
+	struct options opt = { .mode = MODE_STRICT };
 	struct scheduler scheduler = { 0 };
 	const char *reason;
 	FILE *json = NULL;

@@ -117,7 +117,8 @@ static void placing(void)
 	tell("the hand-offs are counted", holds(ERRORS, "handoffs 20 ") && holds(ERRORS, "placed 20 "));
 	status = end_of(start(ARGV("--mode", "off", "--", "/bin/placement", "1"), 0));
 	tell("off: it goes on where it ran", !status);
-	status = end_of(start(ARGV("--", "/bin/single_ctr", "--threads", "4", "--iterations", "5000"), 0));
+	status = end_of(start(ARGV("--mode", "adaptive", "--", "/bin/single_ctr", "--threads", "4",
+				   "--iterations", "5000"), 0));
 	tell("adaptive: a benchmark ends", !status && holds(STATE, "disabled"));
 }
 
