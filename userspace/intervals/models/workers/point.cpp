@@ -110,9 +110,13 @@ static void arrive(struct ivl_point *point, int32_t count, struct ivl_batch *bat
 #define ivl_arrive_open arrive_open
 #include "settle.c"
 #include "interval.c"
+#include "enter.c"
 #undef ivl_arrive
 #undef ivl_arrive_open
 #undef ivl_model
+
+/* No model submits. */
+void ivl_submitted_remove(ivl_runtime *) {}
 
 /* No guards here, and no fork(). */
 bool ivl_is_parents(const ivl_runtime *) { return false; }

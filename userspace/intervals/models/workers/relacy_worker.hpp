@@ -285,4 +285,10 @@ inline int ivl_error(int error, const char *, ...)
 	return error;
 }
 
+/* No thread of a model is outside of a runtime. */
+ivl_runtime *ivl_default(void)
+{
+	return NULL;
+}
+
 #endif
