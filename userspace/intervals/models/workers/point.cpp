@@ -766,5 +766,6 @@ int main(int argc, char **argv)
 		 * In relacy a store that a load has read completes before what follows. The end of
 		 * the runtime is not modelled here (protocols/submitters.cpp).
 		 */
-		{ "adopt acquire relaxed", "enter acquire relaxed", "ivl_submit_end release relaxed" });
+		{ "ivl_adopt acquire relaxed", "enter acquire relaxed",
+		  "ivl_submit_end release relaxed" });
 }
