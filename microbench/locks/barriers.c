@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Thinking time, and a barrier: glibc's, which wakes all in one call, or one whose
- * last thread wakes each of the others by a call, as those of some runtimes do.
+ * last thread wakes each other thread by a call, as the barriers of some runtimes do.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -4,26 +4,26 @@
 
 /*
  * What FAST takes for a lock, and when it gathers the threads of one: functions
- * of a few numbers, that read no clock, no task and no run queue. Who includes
+ * of a few numbers, that read no clock, no task and no run queue. What includes
  * this has u32, u64 and bool.
  *
  * A hand-off is a wake-up of one thread by another of its process. A lock group
  * is threads that hand over to each other, whatever the words that they wait at.
  */
 
-/* So many wake-ups of one in a row are hand-offs; a barrier's are more. */
+/* Wake-ups of one in a row that are hand-offs, at most; a barrier's are more. */
 #define FAST_ROW	2
 /* The groups of a process. */
 #define FAST_GROUPS	16
 /* The hand-offs of a trial. */
 #define FAST_TRIAL	64
-/* So many trials must speak for one CPU in a row, if none says: half the time. */
+/* Trials in a row that must speak for one CPU, if none says: half the time. */
 #define FAST_SURE	2
-/* A trial is void if fewer than one in so many hand-offs changed the CPU. */
+/* A trial is void if fewer hand-offs than one in eight changed the CPU. */
 #define FAST_REMOTE	8
-/* On one CPU one in so many parts of what hand-offs take in the kernel is left, */
+/* On one CPU this part of what hand-offs take in the kernel is left, */
 #define FAST_KERNEL	8
-/* and one in so many of what threads do otherwise, or of a section, at least. */
+/* and at least this part of what threads do otherwise, or of a section. */
 #define FAST_WARM	3
 /* How long a group stays at home, and without a hand-off. */
 #define FAST_HOME_NS	200000000ULL
@@ -49,7 +49,7 @@ struct fast_thread {
 	u32	row;		/* how many it woke, one a call, since it last slept */
 	bool	caller;		/* its last row was too long for a lock's */
 	bool	cold;		/* what it was handed another CPU has used last */
-	bool	by_many;	/* it was woken with others */
+	bool	by_many;	/* its waker woke more threads by the call */
 };
 
 /* What a trial has seen so far. */
@@ -82,8 +82,8 @@ struct fast_group {
  * @woken: how many it woke in one call, however many it asked for
  * @sleeps: how often it has slept so far
  *
- * Who wakes many in a row, one call each, tells them something, as the barriers
- * of some runtimes do. Who does so once does so again, from the first one on.
+ * A waker of many in a row, one call each, tells them something, as the barriers
+ * of some runtimes do. If it does so once, it does so again, from the first one on.
  */
 static inline bool fast_hands_over(struct fast_thread *t, u32 woken, u64 sleeps)
 {
@@ -170,7 +170,7 @@ static inline void fast_tell(struct fast_thread *t, struct fast_group *g, u64 no
 
 /**
  * fast_join - waker and woken are of one group from now on
- * @groups: those of their process
+ * @groups: the groups of their process
  * @waker: the one thread
  * @woken: the other
  *
@@ -224,7 +224,7 @@ static inline bool fast_strays(const struct fast_thread *t, const struct fast_gr
  * @trial: which is over
  *
  * All that its threads did one after the other, less what they fetched: no other
- * CPU has what a lock protects, a section is as if handed over at home, and who
+ * CPU has what a lock protects, a section is as if handed over at home, and what
  * runs on one CPU hardly ever finds the lock taken. Waiting for many is no less.
  */
 static inline u64 fast_alone(const struct fast_trial *trial)
@@ -238,7 +238,7 @@ static inline u64 fast_alone(const struct fast_trial *trial)
 	return user + trial->times.kernel / FAST_KERNEL + trial->times.called;
 }
 
-/* How long it took, but for what others took from its threads, of each the same. */
+/* How long it took, less what other work took from its threads, of each the same. */
 static inline u64 fast_took(const struct fast_trial *trial, u64 now)
 {
 	u64 wall = now - trial->begun;

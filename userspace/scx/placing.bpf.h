@@ -177,7 +177,7 @@ static bool take_from(s32 queue, s32 cpu, bool hot_too, u64 now)
 	return taken;
 }
 
-/* The longest queue of those CPUs, with at least so many threads; or -1. */
+/* The longest queue of these CPUs, with at least `least` threads; or -1. */
 static s32 longest_queue(s32 cpu, u32 first, u32 end, s32 least)
 {
 	s32 longest = -1, most = least - 1;

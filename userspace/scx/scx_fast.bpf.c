@@ -190,7 +190,7 @@ void BPF_PROG(fast_exit, struct scx_exit_info *info)
 	.timeout_ms = 5000,				\
 	.name = "fast"
 
-/* The loader takes one: for all threads, or for those of the policy SCHED_EXT. */
+/* The loader takes one: for all threads, or for threads with the policy SCHED_EXT. */
 SEC(".struct_ops.link")
 struct sched_ext_ops everything = { OPERATIONS };
 
