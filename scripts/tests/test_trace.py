@@ -68,6 +68,23 @@ def test_handoffs() -> None:
     assert [one.latency for one in find_handoffs(EVENTS)] == [500, 300]
 
 
+def test_a_waiter_is_back_by_its_clock_before_it_is_woken_by_its_wakers() -> None:
+    call = "NR 202 (10, {}, {}, 0, 0, 0)"
+    events = [
+        Event(100, 0, 7, "prog", "sys_enter", call.format("80", "2")),
+        Event(110, 2, 8, "prog", "sys_enter", call.format("81", "1")),
+        Event(120, 0, 7, "prog", "sys_exit", "NR 202 = 0"),
+        Event(130, 2, 8, "prog", "sched_waking", "comm=prog pid=7 prio=120 target_cpu=000"),
+        Event(140, 2, 8, "prog", "sys_exit", "NR 202 = 1"),
+        Event(150, 0, 7, "prog", "sys_enter", call.format("81", "1")),
+    ]
+    assert find_handoffs(events) == [HandOff(16, 8, 2, 110, 140, 7, 100, 130, 120, 0, None, True)]
+    # It has made another call since: the hand-off is another thread's.
+    events.insert(3, Event(125, 0, 7, "prog", "sys_enter", call.format("81", "1")))
+    (found,) = find_handoffs(events)
+    assert found.acquiring is None
+
+
 def test_a_kernel_without_decisions_hands_over_as_well() -> None:
     found = without("sched_fast_hint", "sched_fast_wakeup").handoffs
     assert [(one.acquiring, one.decision) for one in found] == [(12, None), (13, None)]

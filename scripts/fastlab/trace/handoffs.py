@@ -7,6 +7,9 @@
 
 The waker is in its call when the kernel wakes the waiter, so nothing is guessed. Another thread may
 take the lock first. The woken thread then waits for the same word again: nothing was `taken`.
+
+The clocks of two CPUs differ by a turn of the simulation. A waiter that had not fallen asleep yet
+may so be back, by its own CPU's clock, before it is woken by its waker's.
 """
 
 from __future__ import annotations
@@ -67,12 +70,15 @@ class _Follower:
     calls: dict[int, _Call | None] = field(default_factory=dict)
     # By the woken thread: until it has made its next call.
     woken: dict[int, HandOff] = field(default_factory=dict)
+    # By a thread whose last call was a wait that ended without a waker: the call and its end.
+    back: dict[int, tuple[_Call, Event]] = field(default_factory=dict)
     handoffs: list[HandOff] = field(default_factory=list)
 
     def enter(self, event: Event) -> None:
         address, command, count = _arguments(event)
         command &= _COMMAND
         waits = command in (_WAIT, _WAIT_BITSET)
+        self.back.pop(event.tid, None)
         before = self.woken.get(event.tid)
         if before and before.acquired is not None:
             before.taken = not (waits and address == before.lock)
@@ -96,18 +102,27 @@ class _Follower:
         elif event.tid in self.woken and result == 0:
             by = self.woken[event.tid]
             by.acquired, by.to_cpu = event.ns, event.cpu
+        elif call and call.waits and result == 0:
+            self.back[event.tid] = call, event
 
     def wake(self, event: Event) -> None:
         call = self.calls.get(event.tid)
         if call and call.handoff and call.handoff.acquiring is None:
             woken = event.number("pid")
+            if woken in self.back and self.back[woken][0].lock == call.lock:
+                waited, end = self.back.pop(woken)
+                call.handoff.acquired, call.handoff.to_cpu = end.ns, end.cpu
+                self._woke(call.handoff, woken, event, waited.began)
+                return
             # A thread that has not called yet may have been waiting when the recording began.
             theirs = self.calls.get(woken, _Call(call.lock, -1, waits=True))
             if theirs and theirs.waits and theirs.lock == call.lock:
-                call.handoff.acquiring = woken
-                call.handoff.woken = event.ns
-                call.handoff.waiting = theirs.began if woken in self.calls else None
-                self.woken[woken] = call.handoff
+                began = theirs.began if woken in self.calls else None
+                self._woke(call.handoff, woken, event, began)
+
+    def _woke(self, handoff: HandOff, woken: int, event: Event, began: int | None) -> None:
+        handoff.acquiring, handoff.woken, handoff.waiting = woken, event.ns, began
+        self.woken[woken] = handoff
 
     def decide(self, event: Event) -> None:
         call = self.calls.get(event.tid)
