@@ -317,14 +317,11 @@ static void ask_wrongly(void *arg)
 TEST(wrong)
 {
 	TEST_WORKERS(runtime, 1);
-	struct ivl_group group = IVL_GROUP_INIT;
 	int error = 0;
 
 	test_run(runtime, wrong_body, NULL);
 	test_finish(runtime, ask_wrongly, &error);
 	assert_int_equal(error, EINVAL);
-	assert_int_equal(ivl_group_async_by(&group, IVL_WORK_FIRST, count_large, NULL, 0, NULL),
-			 EINVAL);
 }
 
 TEST_MAIN(NULL, NULL)
