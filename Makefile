@@ -75,9 +75,10 @@ clean:
 programs: deps $(VENV)/complete $(USER)/build.ninja
 	ninja -C $(USER)
 
-# The tests load scx_fast.
+# The tests load scx_fast where it can be built, and are skipped elsewhere.
 deps:
-	@scripts/install-deps $(if $(filter test test-full,$(MAKECMDGOALS)),--scx)
+	@scripts/install-deps
+	$(if $(filter test test-full,$(MAKECMDGOALS)),-@scripts/install-deps --scx)
 
 # The stamp, not the directory: a set-up that was interrupted is made again.
 $(VENV)/complete: pyproject.toml | deps
