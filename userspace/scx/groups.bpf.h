@@ -75,8 +75,7 @@ static void leave_call(struct thread *t, bool many)
 /* The CPU of the same cache with the fewest homes, then with the least to do. */
 static s32 choose_home(struct task_struct *p, s32 here, u64 now)
 {
-	const u32 first = settings.llc_first[(u32)here % MAX_CPUS];
-	const u32 end = settings.llc_end[(u32)here % MAX_CPUS];
+	const u32 first = cache_first(here), end = cache_end(here);
 	u32 homes = now < cpu_at(here)->home_until;
 	/* What runs here now comes along. */
 	s64 load = cpu_at(here)->load - FULL_LOAD;

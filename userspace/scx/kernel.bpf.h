@@ -18,7 +18,6 @@ typedef s32 __s32;
 typedef s64 __s64;
 
 enum {
-	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 	BPF_F_NO_PREALLOC = 1,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,

@@ -24,18 +24,13 @@
 
 static bool share_cache(s32 a, s32 b)
 {
-	return settings.llc_first[(u32)a % MAX_CPUS] == settings.llc_first[(u32)b % MAX_CPUS];
-}
-
-static u32 caches_end(s32 cpu)
-{
-	return settings.llc_end[(u32)cpu % MAX_CPUS];
+	return cache_first(a) == cache_first(b);
 }
 
 /* fair.c's record_wakee() and wake_wide(): are these a waker of many, and one of its threads? */
 static bool wakes_wide(struct thread *waker, struct thread *wakee, s32 pid, s32 cpu, u64 now)
 {
-	const u32 factor = caches_end(cpu) - settings.llc_first[(u32)cpu % MAX_CPUS];
+	const u32 factor = cache_end(cpu) - cache_first(cpu);
 	u32 most, least;
 
 	if (now - waker->flips_since > 1000000000ULL) {
@@ -67,7 +62,7 @@ static s32 nearer_cpu(struct thread *t, s32 here, s32 prev, const struct cpumask
 /* A CPU in `idle` that shares the target's cache and is not in the way, or -1. */
 static s32 idle_near(struct task_struct *p, s32 target, const struct cpumask *idle)
 {
-	const u32 first = settings.llc_first[(u32)target % MAX_CPUS], end = caches_end(target);
+	const u32 first = cache_first(target), end = cache_end(target);
 	s32 found = -1;
 	u32 i;
 
@@ -197,8 +192,7 @@ static s32 longest_queue(s32 cpu, u32 first, u32 end, s32 least)
 
 static bool take_from_longest(s32 cpu, s32 least, bool hot_too, u64 now)
 {
-	s32 queue = longest_queue(cpu, settings.llc_first[(u32)cpu % MAX_CPUS], caches_end(cpu),
-				  least);
+	s32 queue = longest_queue(cpu, cache_first(cpu), cache_end(cpu), least);
 
 	if (queue >= 0 && take_from(queue, cpu, hot_too, now))
 		return true;
@@ -259,7 +253,7 @@ static void end_idle(s32 cpu, u64 now)
 }
 
 /* On a busy CPU whose queue is not empty: let an idle one look. */
-static void call_idle(struct task_struct *p)
+static void call_idle(void)
 {
 	const struct cpumask *idle = scx_bpf_get_idle_cpumask();
 	s32 cpu;

@@ -65,7 +65,6 @@ void BPF_PROG(fast_dispatch, s32 cpu, struct task_struct *prev)
 {
 	const u64 now = bpf_ktime_get_ns();
 
-	cpu_at(cpu)->dispatched = now;
 	if (balance(cpu, now) || take_first(cpu))
 		return;
 	if (prev && prev->scx.flags & SCX_TASK_QUEUED)
@@ -78,7 +77,7 @@ SEC("struct_ops/tick")
 void BPF_PROG(fast_tick, struct task_struct *p)
 {
 	if (scx_bpf_dsq_nr_queued(bpf_get_smp_processor_id()) > 0)
-		call_idle(p);
+		call_idle();
 }
 
 SEC("struct_ops/running")

@@ -17,13 +17,12 @@
 
 #include "command.h"
 #include "scheduler.h"
+#include "session.h"
 #include "why_not.h"
 
 #define POLICY_EXT 7		/* SCHED_EXT */
-#define EXIT_OURS 125
 #define LOOK_MS 100
 /* kernel/sched/ext: what ops.exit() is told. */
-#define EXIT_UNREGISTERED 64
 #define CODE_RESTART (1LL << 48)
 
 static const char *const modes[] = { "off", "strict", "adaptive" };

@@ -48,7 +48,6 @@ struct cpu {
 	u64 vtime;		/* virtual time of what runs there */
 	u64 idle_since;		/* 0: it is not idle */
 	u64 idle_mean;		/* of its last idle times */
-	u64 dispatched;		/* when it last looked for a thread */
 	u64 balanced;		/* when it last compared its queue */
 	s64 load;		/* sum of its threads' loads */
 	u64 home_until;		/* of a lock group */
@@ -70,6 +69,17 @@ static struct thread *thread_of(struct task_struct *p)
 static struct cpu *cpu_at(s32 cpu)
 {
 	return &cpus[(u32)cpu % MAX_CPUS];
+}
+
+/* Where the CPUs that share this one's last level cache begin and end in settings.cpus. */
+static u32 cache_first(s32 cpu)
+{
+	return settings.llc_first[(u32)cpu % MAX_CPUS];
+}
+
+static u32 cache_end(s32 cpu)
+{
+	return settings.llc_end[(u32)cpu % MAX_CPUS];
 }
 
 static bool may_run(struct task_struct *p, s32 cpu)
