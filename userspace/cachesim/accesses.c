@@ -38,6 +38,7 @@ static struct {
 void accesses_reset(void)
 {
 	memset(&piece, 0, sizeof(piece));
+	memset(block_locked, 0, sizeof(block_locked));
 }
 
 /* Finds the page of vaddr. Returns false if no memory is there. */
@@ -53,6 +54,21 @@ static __attribute__((noinline)) bool learn_page(struct page *page, qemu_plugin_
 	return true;
 }
 
+/*
+ * A load has not taken the path of a hit. Its value may be a pointer that later misses wait for, or
+ * its line that of a lock.
+ */
+static __attribute__((noinline)) void look_at_load(unsigned int cpu, qemu_plugin_meminfo_t info,
+						   uint64_t phys, unsigned int size)
+{
+	if (sim.options.machine.overlap == 1 || !cachesim_missed(sim.model, cpu))
+		return;
+	if (size == sizeof(uint64_t))
+		cachesim_loaded(sim.model, cpu, qemu_plugin_mem_get_value(info).data.u64);
+	if (block_last[cpu][0] && (phys ^ block_locked[cpu]) < sim.options.machine.l2.line)
+		block_last[cpu][0]->took = true;
+}
+
 /* The access at vaddr lies in one page; `by` is the place of its instruction. */
 static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
 			       unsigned int size, enum access access, unsigned int by)
@@ -65,8 +81,10 @@ static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uin
 	    !learn_page(page, info, vaddr))
 		return;
 	phys = page->start + (vaddr & (GUEST_PAGE - 1));
+	hits_at(sim.model, cpu, vaddr);
 	switch (access) {
 	case LOCKED_LOAD:
+		block_locked[cpu] = phys;
 		cachesim_locked_load(sim.model, cpu, phys, size);
 		break;
 	case LOCKED_STORE:
@@ -77,7 +95,8 @@ static inline void access_page(unsigned int cpu, qemu_plugin_meminfo_t info, uin
 		hits_store(sim.model, cpu, phys, size);
 		break;
 	default:
-		hits_load(sim.model, cpu, phys, size);
+		if (!hits_load(sim.model, cpu, phys, size))
+			look_at_load(cpu, info, phys, size);
 	}
 	if (by != NO_PLACE)
 		attributing_access(cpu, by, vaddr, phys, size, store);

@@ -2,6 +2,7 @@
 #include "blocks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "attributing.h"
 #include "burner.h"
@@ -10,6 +11,9 @@
 #include "simulation.h"
 
 static struct block *all;
+
+struct block *block_last[CACHESIM_MAX_CPUS][2];
+uint64_t block_locked[CACHESIM_MAX_CPUS];
 
 static bool is_burner(const struct qemu_plugin_insn *first)
 {
@@ -85,11 +89,13 @@ void block_add(struct block *b, const struct qemu_plugin_insn *insn)
 	if (b->code)
 		attribution_add(b->code, qemu_plugin_insn_vaddr(insn));
 	b->reads_tsc = instruction_reads_tsc(insn);
+	b->locked |= b->mode == CACHESIM_USER && instruction_is_locked(insn);
 	b->instructions++;
 }
 
 void blocks_free(void)
 {
+	memset(block_last, 0, sizeof(block_last));
 	while (all) {
 		struct block *b = all;
 

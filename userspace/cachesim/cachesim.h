@@ -225,6 +225,21 @@ void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsign
 void cachesim_locked_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 void cachesim_locked_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 
+/* Has the last load of `cpu` missed? */
+bool cachesim_missed(const struct cachesim *cs, unsigned int cpu);
+
+/*
+ * What that brings is `value`. Where misses overlap, it may be a pointer: a miss at a virtual
+ * address (hits_at()) near it, which the pointer tells, waits for it.
+ */
+void cachesim_loaded(struct cachesim *cs, unsigned int cpu, uint64_t value);
+
+/*
+ * How many cycles a locked instruction of `cpu` would wait for its line: 0 if the CPU may write it
+ * already.
+ */
+unsigned int cachesim_lock_delay(const struct cachesim *cs, unsigned int cpu, uint64_t phys);
+
 /*
  * What `cpu` has executed last takes `cycles` more than its instructions do. They count in its mode.
  */

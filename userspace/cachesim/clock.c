@@ -35,11 +35,24 @@ static void wait_for_end(struct parallel_clock *clock, unsigned int cpu)
 		clock->local[cpu] = clock->end;
 }
 
-/* Where the turn of `cpu` ends: with the quantum, or where another CPU spins. */
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Where the turn of `cpu` ends: with the quantum, where another CPU has a locked instruction, or
+ * where another CPU spins.
+ */
 static uint64_t turn_end(const struct parallel_clock *clock, unsigned int cpu)
 {
-	uint64_t end = clock->end;
+	uint64_t locks = UINT64_MAX, end = clock->end;
 
+	for (unsigned int other = 0; other < clock->cpus; other++)
+		if (other != cpu && clock->locks[other])
+			locks = least(locks, clock->locks[other]);
+	if (locks != UINT64_MAX)
+		end = locks;
 	for (unsigned int other = 0; other < clock->cpus; other++)
 		if (other != cpu && clock->doing[other] == CLOCK_WORKS &&
 		    clock->local[other] < clock->spins[other] &&
@@ -63,6 +76,8 @@ static void begin_turn(struct parallel_clock *clock, unsigned int cpu, uint64_t 
 	}
 	clock->turn = cpu;
 	clock->until = until;
+	if (cpu < clock->cpus)
+		clock->locks[cpu] = 0;
 }
 
 bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int instructions,
@@ -103,6 +118,21 @@ void clock_pause(struct parallel_clock *clock, unsigned int cpu)
 	if (clock->local[cpu] < least)
 		clock->local[cpu] = least;
 	clock->spins[cpu] = clock->local[cpu] + CLOCK_SPIN * CACHESIM_CYCLE;
+}
+
+bool clock_locks(struct parallel_clock *clock, unsigned int cpu, unsigned int delay)
+{
+	uint64_t time = clock->local[cpu] + (uint64_t)delay * CACHESIM_CYCLE;
+
+	for (unsigned int other = 0; other < clock->cpus; other++) {
+		uint64_t then = clock->locks[other] ? clock->locks[other] : clock->local[other];
+
+		if (other == cpu || clock->doing[other] != CLOCK_WORKS || then >= time)
+			continue;
+		clock->locks[cpu] = time;
+		return true;
+	}
+	return false;
 }
 
 uint64_t clock_ahead(const struct parallel_clock *clock, unsigned int cpu)

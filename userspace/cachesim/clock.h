@@ -20,6 +20,9 @@
  *	CPU 0    |-- runs --> PAUSE -> PAUSE -> PAUSE	the two go on side by side, by turns of
  *	CPU 1    |-- runs -------->------->-------> 	one PAUSE
  *
+ * Locked instructions of programs happen in the order of the local clocks: the turn of a CPU that
+ * comes to one ends (clock_locks()), and the other CPUs' next turns go up to its time.
+ *
  * A turn is at least one block of instructions, even of a CPU that has reached its end. Where
  * such a block takes longer than a PAUSE, the PAUSE takes as long as the block: else the CPU that
  * spins would see the other CPU run faster than it does.
@@ -93,6 +96,8 @@ struct parallel_clock {
 	uint64_t overrun_now;	/* in this round of turns */
 	uint64_t overrun;	/* in the last round of turns */
 	uint64_t spins[CACHESIM_MAX_CPUS];	/* local clocks up to which CPUs spin */
+	/* When the CPUs' locked instructions, for which their turns have ended, happen; 0: none. */
+	uint64_t locks[CACHESIM_MAX_CPUS];
 	enum clock_doing doing[CACHESIM_MAX_CPUS];
 };
 
@@ -132,6 +137,12 @@ bool clock_burnt(struct parallel_clock *clock, unsigned int instructions);
 
 /* `cpu` has executed PAUSE, and the model has moved its local clock. QEMU itself ends the turn. */
 void clock_pause(struct parallel_clock *clock, unsigned int cpu);
+
+/*
+ * The next block of `cpu` has a locked instruction, which happens `delay` cycles from now, when its
+ * line has come. Returns true if another CPU may do something before that: the turn must end.
+ */
+bool clock_locks(struct parallel_clock *clock, unsigned int cpu, unsigned int delay);
 
 /*
  * How far the local clock of `cpu` is ahead of QEMU's clock, in instructions; negative, as two's

@@ -29,6 +29,28 @@ static __attribute__((noinline)) void tell_clock(unsigned int instructions, enum
 	guest_time_end_turn();
 }
 
+/* Where misses overlap, locked instructions happen in the order of time. */
+static bool orders_locks(void)
+{
+	return sim.options.machine.overlap > 1;
+}
+
+/* A program executes the block. If a lock came after it last time, the turn may have to end. */
+static void look_for_lock(struct block *b)
+{
+	struct block **last = block_last[vcpu.number];
+
+	if (last[0] && last[1])
+		last[1]->before_lock = last[0]->locked || last[0]->took;
+	last[1] = last[0];
+	last[0] = b;
+	b->took = false;
+	if (b->before_lock &&
+	    clock_locks(&guest_time.clock, vcpu.number,
+			cachesim_lock_delay(sim.model, vcpu.number, block_locked[vcpu.number])))
+		guest_time_end_turn();
+}
+
 /*
  * Most blocks are of a program or the kernel, in lines that follow one another, and the model and
  * the clock count them, no more. What those need is in the callback's argument itself, so that the
@@ -44,7 +66,7 @@ _Static_assert(LINE_SHIFT + CACHESIM_PHYS_BITS <= 64, "a line's number has room"
 static bool fits(const struct block *b)
 {
 	if (b->code || b->charge || b->mode == CACHESIM_IDLE || b->n_lines >> LINES_BITS ||
-	    b->instructions >> INSTRUCTIONS_BITS)
+	    b->instructions >> INSTRUCTIONS_BITS || (b->mode == CACHESIM_USER && orders_locks()))
 		return false;
 	for (unsigned int i = 1; i < b->n_lines; i++)
 		if (b->lines[i] != b->lines[0] + i)
@@ -97,7 +119,7 @@ static enum clock_doing doing(const struct block *b)
 __attribute__((used, visibility("hidden")))
 void cachesim_block(unsigned int passed, void *userdata, uintptr_t env)
 {
-	const struct block *b = userdata;
+	struct block *b = userdata;
 
 	(void)passed;
 	begin(false, env);
@@ -111,6 +133,8 @@ void cachesim_block(unsigned int passed, void *userdata, uintptr_t env)
 	if (b->charge)
 		clock_charge(&guest_time.clock, vcpu.number, b->charge);
 	tell_clock(b->instructions, doing(b));
+	if (b->mode == CACHESIM_USER && orders_locks())
+		look_for_lock(b);
 }
 
 /*

@@ -16,8 +16,20 @@
  */
 #include "hierarchy.h"
 
+/* Bytes from a pointer to what is accessed through it, at most: larger structures are rare. */
+#define REACH 4096u
+
 #define for_each_bit(bit, mask) \
 	for (uint64_t _m = (mask); _m && ((bit) = __builtin_ctzll(_m), 1); _m &= _m - 1)
+
+/* Is the address of the current miss a value that the group brings? */
+static bool is_awaited(const struct cpu *c)
+{
+	for (uint32_t i = 0; i < c->group.values; i++)
+		if (c->vaddr - c->group.value[i] < REACH)
+			return true;
+	return false;
+}
 
 /*
  * Does the current miss overlap with the group of misses before it? The window counts
@@ -28,7 +40,8 @@ static bool overlaps(const struct cachesim *cs, const struct cpu *c)
 {
 	uint64_t window = (uint64_t)cs->machine.overlap_window * cs->cpi[c->mode];
 
-	return c->group.room && *c->clock - c->group.issued - c->group.stalled <= window;
+	return c->group.room && *c->clock - c->group.issued - c->group.stalled <= window &&
+	       !is_awaited(c);
 }
 
 /* When the current miss was issued. */
@@ -51,6 +64,7 @@ static uint64_t join_group(const struct cachesim *cs, struct cpu *c)
 		c->group.issued = *c->clock;
 		c->group.stalled = 0;
 		c->group.room = cs->machine.overlap - 1;
+		c->group.values = 0;
 	}
 	c->group.stalled += left;
 	return left;
@@ -301,6 +315,7 @@ static inline void fetch_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	if (cache_use(&c->l1i, line))
 		return;
 	c->now->l1i_misses++;
+	c->vaddr = NO_ADDRESS;
 	c->miss = TIME(cs, latency.l2);
 	l2_access(cs, c, line >> cs->fetches_per_line, false);
 	stall(cs, c);
@@ -318,6 +333,7 @@ static inline void load_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	c->miss = TIME(cs, latency.l2);
 	state = l2_access(cs, c, line >> cs->data_per_line, false);
 	stall(cs, c);
+	c->missed = true;
 	cache_insert(&c->l1d, line, cs->write_through ? CACHESIM_S : state);
 }
 
@@ -390,6 +406,7 @@ void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigne
 	uint64_t line = physical(phys) >> c->l1d.shift;
 	uint64_t last = physical(phys + size - 1) >> c->l1d.shift;
 
+	c->missed = false;
 	load_line(cs, c, line);
 	while (line != last)
 		load_line(cs, c, ++line);
@@ -416,4 +433,27 @@ void cachesim_locked_store(struct cachesim *cs, unsigned int cpu, uint64_t phys,
 {
 	cachesim_store(cs, cpu, phys, size);
 	cs->cpu[cpu].group.room = 0;
+}
+
+bool cachesim_missed(const struct cachesim *cs, unsigned int cpu)
+{
+	return cs->cpu[cpu].missed;
+}
+
+void cachesim_loaded(struct cachesim *cs, unsigned int cpu, uint64_t value)
+{
+	struct cpu *c = &cs->cpu[cpu];
+
+	if (c->group.values < MOST_VALUES)
+		c->group.value[c->group.values++] = value;
+}
+
+unsigned int cachesim_lock_delay(const struct cachesim *cs, unsigned int cpu, uint64_t phys)
+{
+	const struct cachesim_latency *latency = &cs->machine.latency;
+	enum cachesim_state state = cachesim_state(cs, cpu, CACHESIM_L2, phys);
+
+	if (state == CACHESIM_M || state == CACHESIM_E)
+		return 0;
+	return latency->l2 + latency->l3 + latency->transfer;
 }

@@ -13,9 +13,15 @@
 #include "cachesim.h"
 #include "line_directory.h"
 
+/* The values of a group's loads that a CPU remembers. */
+#define MOST_VALUES 16u
+
+#define NO_ADDRESS UINT64_MAX
+
 struct cpu {
 	enum cachesim_mode mode;	/* of the code it executes */
 	struct cachesim_counts *now;	/* counts of that mode */
+	uint64_t vaddr;			/* of the current access to data; NO_ADDRESS: none */
 	uint64_t *clock;		/* in cs->clocks */
 	struct bus *bus;		/* the cluster's; NULL: never busy */
 	unsigned int cluster;
@@ -25,7 +31,10 @@ struct cpu {
 		uint64_t issued;	/* time of the first miss */
 		uint64_t stalled;	/* time that the CPU has waited for the group */
 		uint32_t room;		/* misses that may still join */
+		uint32_t values;	/* how many of `value` are known */
+		uint64_t value[MOST_VALUES];	/* that its loads bring */
 	} group;			/* of overlapping misses */
+	bool missed;			/* the last load did */
 	struct cache_array l1d, l1i, l2, l3;	/* l3 may be the cluster's */
 	uint64_t cpu_bit;
 	uint64_t hierarchy_bit;

@@ -22,16 +22,25 @@ static inline uint64_t hits_line(const struct cpu *c, uint64_t phys, unsigned in
 	return physical(phys + size - 1) >> c->l1d.shift == line ? line : ~0ull;
 }
 
-static inline void hits_load(struct cachesim *cs, unsigned int cpu, uint64_t phys,
+/* The next access of `cpu` to data is at this virtual address. */
+static inline void hits_at(struct cachesim *cs, unsigned int cpu, uint64_t vaddr)
+{
+	cs->cpu[cpu].vaddr = vaddr;
+}
+
+/* Returns false if the load has taken the long way. */
+static inline bool hits_load(struct cachesim *cs, unsigned int cpu, uint64_t phys,
 			     unsigned int size)
 {
 	struct cpu *c = &cs->cpu[cpu];
 	uint64_t line = hits_line(c, phys, size);
 
-	if (__builtin_expect(hits_first(&c->l1d, line), 1))
+	if (__builtin_expect(hits_first(&c->l1d, line), 1)) {
 		c->now->l1d_references++;
-	else
-		cachesim_load(cs, cpu, phys, size);
+		return true;
+	}
+	cachesim_load(cs, cpu, phys, size);
+	return false;
 }
 
 static inline void hits_store(struct cachesim *cs, unsigned int cpu, uint64_t phys,

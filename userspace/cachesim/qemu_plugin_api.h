@@ -161,6 +161,16 @@ __attribute__((weak)) struct qemu_cpu *qemu_get_cpu(int index);
 __attribute__((weak)) void qemu_cpu_kick(struct qemu_cpu *cpu);
 __attribute__((weak)) void cpu_exit(struct qemu_cpu *cpu);
 
+/* What an access of 8 bytes has loaded or stored, or of more; valid within its callback only. */
+struct qemu_plugin_mem_value {
+	int type;
+	union {
+		uint64_t u64;
+		uint64_t u128[2];
+	} data;
+};
+struct qemu_plugin_mem_value qemu_plugin_mem_get_value(qemu_plugin_meminfo_t info);
+
 /* log2 of the access's size in bytes. */
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 /* Valid within a memory callback only; NULL when the address is not mapped. */

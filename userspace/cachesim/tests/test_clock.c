@@ -223,6 +223,42 @@ TEST(test_no_turn_goes_beyond_a_cpu_that_spins)
 	assert_int_equal(local[0], local[1]);
 }
 
+TEST(test_locked_instructions_are_in_order)
+{
+	begin(3, 100);
+	programs[2].doing = CLOCK_IDLES;
+	block_of(2, 100);
+	block_of(0, 100);
+	block_of(0, 100);
+	/* CPU 1 is behind; its turn goes up to there. */
+	assert_true(clock_locks(&clk, 0, 0));
+	while (!block_of(1, 100))
+		;
+	assert_int_equal(local[1], local[0]);
+	/* It may be first with an instruction of the same time, but not with a later one. */
+	assert_false(clock_locks(&clk, 1, 0));
+	assert_true(clock_locks(&clk, 1, 1));
+	/* When CPU 0 has executed its own, it goes up to that of CPU 1. */
+	while (!block_of(0, 100))
+		;
+	assert_int_equal(local[0], local[1] + BLOCK * CACHESIM_CYCLE);
+	while (!block_of(1, 100))
+		;
+	assert_true(local[1] >= clk.end);
+}
+
+/* Its line is on its way: what the other CPU does meanwhile comes first, past the quantum's end. */
+TEST(test_a_locked_instruction_happens_when_its_line_is_there)
+{
+	begin(2, 100);
+	block_of(0, 100);
+	assert_true(clock_locks(&clk, 0, QUANTUM));
+	while (!block_of(1, 100))
+		;
+	assert_int_equal(local[1], local[0] + clk.quantum);
+	assert_false(clock_locks(&clk, 0, QUANTUM));
+}
+
 TEST(test_spinning_is_over_after_a_while)
 {
 	begin_quanta(2, 100, 4 * CLOCK_SPIN);

@@ -2,6 +2,8 @@
 /* One CPU: replacement, inclusion, write policies, line crossing, cycles, bad machines. */
 #include "test_machine.h"
 
+#include "hits.h"
+
 MODEL_TEST(lru_evicts_the_line_used_longest_ago)
 {
 	cs = model(&tiny, 1);
@@ -318,6 +320,51 @@ MODEL_TEST(no_miss_passes_a_locked_instruction)
 	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(2 * 111));
 	assert_int_equal(miss_after(cs, 0, 3), 111);
 	assert_int_equal(miss_after(cs, 0, 4), 0);
+}
+
+MODEL_TEST(a_miss_waits_for_its_pointer)
+{
+	cs = overlapping(0);
+	assert_int_equal(miss_after(cs, 0, 1), 111);
+	assert_true(cachesim_missed(cs, 0));
+	cachesim_loaded(cs, 0, 0x10000);
+	hits_at(cs, 0, 0x10000 - 1);
+	assert_int_equal(miss_after(cs, 0, 2), 0);
+	hits_at(cs, 0, 0x10008);
+	assert_int_equal(miss_after(cs, 0, 3), 111);
+	/* The pointer is known from then on. */
+	hits_at(cs, 0, 0x10080);
+	assert_int_equal(miss_after(cs, 0, 4), 0);
+	cachesim_load(cs, 0, 128 * 4, 8);
+	assert_false(cachesim_missed(cs, 0));
+}
+
+MODEL_TEST(what_is_far_from_a_pointer_does_not_wait_for_it)
+{
+	cs = overlapping(0);
+	assert_int_equal(miss_after(cs, 0, 1), 111);
+	cachesim_loaded(cs, 0, 0x10000);
+	hits_at(cs, 0, 0x10000 + 4096);
+	assert_int_equal(miss_after(cs, 0, 2), 0);
+	/* The address is of that access, not of the next instruction's fetch. */
+	hits_at(cs, 0, 0x10008);
+	cachesim_execute(cs, 0, CACHESIM_KERNEL, 0, (uint64_t[]){ 3 * 2 }, 1);
+	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(111));
+}
+
+MODEL_TEST(a_locked_instruction_waits_for_its_line)
+{
+	struct cachesim_machine m = tiny;
+
+	m.latency.transfer = 7;
+	cs = model(&m, 2);
+	assert_int_equal(cachesim_lock_delay(cs, 0, 128), 1 + 10 + 7);
+	cachesim_load(cs, 0, 128, 8);
+	assert_int_equal(cachesim_lock_delay(cs, 0, 128), 0);	/* Exclusive */
+	cachesim_store(cs, 0, 128, 8);
+	assert_int_equal(cachesim_lock_delay(cs, 0, 128), 0);
+	cachesim_load(cs, 1, 128, 8);
+	assert_int_equal(cachesim_lock_delay(cs, 0, 128), 1 + 10 + 7);	/* Shared */
 }
 
 MODEL_TEST(the_bus_limits_what_overlaps)

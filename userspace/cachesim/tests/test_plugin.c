@@ -244,6 +244,15 @@ void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn)
 	return &ram[insn->vaddr & (sizeof(ram) - 1)];
 }
 
+/* What the next load brings. */
+static uint64_t mem_value;
+
+struct qemu_plugin_mem_value qemu_plugin_mem_get_value(qemu_plugin_meminfo_t info)
+{
+	(void)info;
+	return (struct qemu_plugin_mem_value){ .data.u64 = mem_value };
+}
+
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info)
 {
 	return info;
@@ -1732,6 +1741,108 @@ FORKED_TEST(no_miss_passes_a_locked_load)
 		if ((stalled_by(cases[i].bytes, cases[i].size) >= 2 * (8 + 34 + 290)) !=
 		    cases[i].locked)
 			_exit(3 + (int)i);
+}
+
+/* How often the turn ends when CPU 0 comes to a lock, while CPU 1 is behind. */
+static unsigned int turns_ended_by_lock(const char *file)
+{
+	static const uint8_t cmpxchg[] = { 0xf0, 0x0f, 0xb1, 0x17 };
+	struct qemu_plugin_tb before = { .n = 0 }, lock = { .n = 0 }, think = { .n = 0 };
+	unsigned int ended;
+
+	machine = file;
+	install_with("quantum=100000");
+	start_clock();
+	add(&think, USER + 0x300);
+	add(&before, USER + 0x200);
+	add_access(&lock, USER + 0x204, false, 0x1000);
+	lock.insn[0].bytes = cmpxchg;
+	lock.insn[0].size = sizeof(cmpxchg);
+	translate(&think, 0);
+	translate(&before, 0);
+	translate(&lock, 0);
+	for (int i = 0; i < 3; i++) {
+		execute(&think, 1);
+		ended = qemu.turns_ended;
+		execute(&before, 0);
+		ended = qemu.turns_ended - ended;
+		execute(&lock, 0);
+		execute(&think, 0);
+	}
+	return ended;
+}
+
+FORKED_TEST(the_turn_ends_before_a_lock)
+{
+	if (turns_ended_by_lock("machine=" PRESETS "/epyc-milan.toml") != 1)
+		_exit(3);
+}
+
+/* glibc looks at a mutex's kind first: that load takes the line. */
+FORKED_TEST(the_turn_ends_before_the_line_of_a_lock_is_taken)
+{
+	static const uint8_t cmpxchg[] = { 0xf0, 0x0f, 0xb1, 0x17 };
+	struct qemu_plugin_tb before = { .n = 0 }, look = { .n = 0 }, lock = { .n = 0 };
+	struct qemu_plugin_tb theirs = { .n = 0 };
+	unsigned int ended = 0;
+
+	machine = "machine=" PRESETS "/epyc-milan.toml";
+	install_with("quantum=100000");
+	start_clock();
+	add(&before, USER + 0x200);
+	add_access(&look, USER + 0x204, false, 0x1010);
+	add_access(&lock, USER + 0x208, false, 0x1000);
+	lock.insn[0].bytes = cmpxchg;
+	lock.insn[0].size = sizeof(cmpxchg);
+	add_access(&theirs, USER + 0x300, true, 0x1000);
+	translate(&before, 0);
+	translate(&look, 0);
+	translate(&lock, 0);
+	translate(&theirs, 1);
+	for (int i = 0; i < 3; i++) {
+		execute(&theirs, 1);
+		ended = qemu.turns_ended;
+		execute(&before, 0);
+		ended = qemu.turns_ended - ended;
+		execute(&look, 0);
+		execute(&lock, 0);
+	}
+	if (ended != 1)
+		_exit(3);
+}
+
+/* Cycles that a CPU stands still for two loads, if they bring `pointer`. */
+static long stalled_through(uint64_t pointer, uint64_t to)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	add_access(&tb, KERNEL + 0x200, false, to + 0x800);
+	add_access(&tb, KERNEL + 0x204, false, to);
+	mem_value = pointer;
+	run_marker(begin);
+	run(&tb, 0);
+	return total(end_region(), "kernel", "stall_cycles");
+}
+
+FORKED_TEST(a_load_through_a_pointer_waits_for_it)
+{
+	long alone, through;
+
+	machine = "machine=" PRESETS "/epyc-milan.toml";
+	install_with("quantum=2000");
+	start_clock();
+	stalled_through(0, 0x3000);	/* the code into the cache */
+	alone = stalled_through(0, 0x5000);
+	through = stalled_through(0x7000 - 8, 0x7000);
+	/* Misses before them may be under way still. */
+	if (through - alone < 290)
+		_exit(3);
+}
+
+FORKED_TEST(an_in_order_machine_has_no_turns_for_locks)
+{
+	if (turns_ended_by_lock("machine=" PRESETS "/rx4640.toml"))
+		_exit(3);
 }
 
 /* rx4640's file with this line in place of its own. */
