@@ -45,6 +45,8 @@ CYCLES_OF = {
     "chases_16": 6.0,
     "transfer_near": 120.0,
     "transfer_far": 450.0,
+    "transfers_1": 150.0,
+    "transfers_16": 240.0,
     "reload": 5.0,
     "interrupt": 1120.0,
     "handoff_same_cpu": 5000.0,
@@ -185,6 +187,7 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
         "latency.l2": 10,
         "latency.l3": 32,
         "latency.transfer": 34,
+        "latency.next_transfer": 6,
         "latency.memory": 254,
         "latency.remote_memory": 254,
         "latency.cache_to_cache": 254,
@@ -246,9 +249,10 @@ def test_one_l3_has_no_other_to_take_a_line_from(document: dict[str, Any]) -> No
 
 def test_what_takes_two_cpus_is_0_on_one(document: dict[str, Any]) -> None:
     names = ("transfer_near", "transfer_far", "interrupt", "handoff_other_cpu", "handoff_idle_cpu")
-    found = preset(missing(document, "reload", *names))
+    found = preset(missing(document, "transfers_1", "transfers_16", "reload", *names))
     assert found["migratory"] is False
-    assert (found["wakeup"], found["interrupt"], found["latency.transfer"]) == (0, 0, 0)
+    assert (found["wakeup"], found["interrupt"]) == (0, 0)
+    assert (found["latency.transfer"], found["latency.next_transfer"]) == (0, 0)
 
 
 def test_a_pause_is_no_shorter_than_the_model_takes(document: dict[str, Any]) -> None:
@@ -259,8 +263,9 @@ def test_a_pause_is_no_shorter_than_the_model_takes(document: dict[str, Any]) ->
 def test_noise_makes_no_latency_negative(document: dict[str, Any]) -> None:
     document["quantities"]["latency_l3"]["values"] = [5.0] * 3
     document["quantities"]["handoff_other_cpu"]["values"] = [5.0] * 3
+    document["quantities"]["transfers_16"]["values"] = [5.0] * 3
     found = preset(document)
-    assert (found["latency.l3"], found["wakeup"]) == (0, 0)
+    assert (found["latency.l3"], found["wakeup"], found["latency.next_transfer"]) == (0, 0, 0)
 
 
 def test_the_kernel_is_no_faster_than_a_program(document: dict[str, Any]) -> None:

@@ -111,6 +111,7 @@ struct cachesim_latency {
 	uint32_t l2;		/* an L1 miss asks the L2 */
 	uint32_t l3;		/* the L2 asks the L3 */
 	uint32_t transfer;	/* a shared L3 asks the L2 of another CPU, which has the line Modified */
+	uint32_t next_transfer;	/* where misses overlap: from a line that comes so to the next */
 	uint32_t memory;	/* an L3 miss answered by memory */
 	uint32_t remote_memory;	/* an L3 miss answered by another node's memory */
 	uint32_t cache_to_cache; /* an L3 miss answered by another hierarchy's cache */

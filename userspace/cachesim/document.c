@@ -71,10 +71,10 @@ static void put_machine(FILE *out, const struct cachesim_machine *m)
 	put_level(out, "l3", &m->l3);
 	fprintf(out, "\"clusters\":%u,\"cluster_cpus\":%u,\"migratory\":%s},", m->clusters,
 		m->cluster_cpus, m->migratory ? "true" : "false");
-	fprintf(out, "\"latency\":{\"l2\":%u,\"l3\":%u,\"transfer\":%u,\"memory\":%u,"
-		"\"remote_memory\":%u,\"cache_to_cache\":%u,\"upgrade\":%u},",
-		m->latency.l2, m->latency.l3, m->latency.transfer, m->latency.memory,
-		m->latency.remote_memory, m->latency.cache_to_cache, m->latency.upgrade);
+	fprintf(out, "\"latency\":{\"l2\":%u,\"l3\":%u,\"transfer\":%u,\"next_transfer\":%u,"
+		"\"memory\":%u,\"remote_memory\":%u,\"cache_to_cache\":%u,\"upgrade\":%u},",
+		m->latency.l2, m->latency.l3, m->latency.transfer, m->latency.next_transfer,
+		m->latency.memory, m->latency.remote_memory, m->latency.cache_to_cache, m->latency.upgrade);
 	fprintf(out, "\"cpi\":%u,\"kernel_cpi\":%u,\"overlap\":%u,\"overlap_window\":%u,\"bus\":%u,"
 		"\"pause\":%u,\"context_switch\":%u,\"wakeup\":%u,\"interrupt\":%u",
 		m->cpi, m->kernel_cpi, m->overlap, m->overlap_window, m->bus, m->pause,

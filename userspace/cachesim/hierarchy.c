@@ -66,6 +66,14 @@ static uint64_t join_group(const struct cachesim *cs, struct cpu *c)
 		c->group.room = cs->machine.overlap - 1;
 		c->group.values = 0;
 	}
+	if (c->transfers) {
+		uint64_t first = c->group.transferred + TIME(cs, latency.next_transfer);
+
+		if (*c->clock + left < first)
+			left = first - *c->clock;
+		c->group.transferred = *c->clock + left;
+		c->transfers = false;
+	}
 	c->group.stalled += left;
 	return left;
 }
@@ -255,7 +263,9 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 	siblings = h->cpus & cs->members[__builtin_ctzll(c->hierarchy_bit)] & ~c->cpu_bit;
 	theirs = state_in(cs, siblings, line);
 	/* Exclusive there and Modified here: a load has taken it, and memory is old. */
-	if (theirs == CACHESIM_M || (theirs == CACHESIM_E && entry_state(*entry) == CACHESIM_M))
+	c->transfers = theirs == CACHESIM_M ||
+		       (theirs == CACHESIM_E && entry_state(*entry) == CACHESIM_M);
+	if (c->transfers)
 		c->miss += TIME(cs, latency.transfer);
 	if (write) {
 		if (entry_state(*entry) == CACHESIM_S) {

@@ -27,10 +27,12 @@ struct cpu {
 	unsigned int cluster;
 	uint64_t miss;			/* time of the current miss so far */
 	uint64_t waited;		/* for the bus; included in miss */
+	bool transfers;			/* the current miss: another CPU has the line Modified */
 	struct {
 		uint64_t issued;	/* time of the first miss */
 		uint64_t stalled;	/* time that the CPU has waited for the group */
 		uint32_t room;		/* misses that may still join */
+		uint64_t transferred;	/* when the last line comes that another CPU had Modified */
 		uint32_t values;	/* how many of `value` are known */
 		uint64_t value[MOST_VALUES];	/* that its loads bring */
 	} group;			/* of overlapping misses */

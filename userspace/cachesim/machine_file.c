@@ -42,6 +42,7 @@ static const struct key {
 	FIELD(latency.l2, NUMBER, 0, 100000),
 	FIELD(latency.l3, NUMBER, 0, 100000),
 	FIELD(latency.transfer, NUMBER, 0, 100000),
+	FIELD(latency.next_transfer, NUMBER, 0, 100000),
 	FIELD(latency.memory, NUMBER, 0, 100000),
 	FIELD(latency.remote_memory, NUMBER, 0, 100000),
 	FIELD(latency.cache_to_cache, NUMBER, 0, 100000),

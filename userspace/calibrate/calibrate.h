@@ -65,6 +65,7 @@ struct chase {
 };
 
 #define MAX_CHASES 16
+#define MOST_TRANSFERS 16
 
 /* Link `size` bytes, a multiple of `line`. Exits with a message without memory. */
 void chase_open(struct chase *chase, size_t size, size_t line);
@@ -79,6 +80,12 @@ double measure_chases(struct chase *chase, unsigned int count);
 
 /* Nanoseconds until a line that one CPU has written reaches another: half a round trip. */
 double measure_transfer(int one, int other);
+
+/*
+ * Nanoseconds in which a CPU adds to `lines` lines that another has written, none of which waits
+ * for another: the median of some hundreds.
+ */
+double measure_transfers(int one, int other, unsigned int lines);
 
 /*
  * Nanoseconds per load of lines that the CPU has written and another has loaded since. A CPU that

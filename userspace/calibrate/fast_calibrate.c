@@ -36,7 +36,7 @@ enum quantity {
 	FREQUENCY, CPI, REFUSED_WAIT, PAUSE,
 	LATENCY_L1, LATENCY_L2, LATENCY_L3, LATENCY_MEMORY,
 	CHASES_1, CHASES_2, CHASES_4, CHASES_8, CHASES_16,
-	TRANSFER_NEAR, TRANSFER_FAR, RELOAD, INTERRUPT,
+	TRANSFER_NEAR, TRANSFER_FAR, TRANSFERS_1, TRANSFERS_16, RELOAD, INTERRUPT,
 	HANDOFF_SAME_CPU, HANDOFF_OTHER_CPU, HANDOFF_IDLE_CPU,
 	QUANTITIES
 };
@@ -59,6 +59,8 @@ static const struct {
 	[CHASES_16] = { "chases_16", "ns a load" },
 	[TRANSFER_NEAR] = { "transfer_near", "ns" },
 	[TRANSFER_FAR] = { "transfer_far", "ns" },
+	[TRANSFERS_1] = { "transfers_1", "ns" },
+	[TRANSFERS_16] = { "transfers_16", "ns" },
 	[RELOAD] = { "reload", "ns a load" },
 	[INTERRUPT] = { "interrupt", "ns" },
 	[HANDOFF_SAME_CPU] = { "handoff_same_cpu", "ns" },
@@ -184,6 +186,8 @@ static void find_missing(struct calibration *c)
 		c->measured[TRANSFER_FAR].why_not = machine_other(m) == NO_CPU ? alone :
 			"all cores that it may use share a cache";
 	if (machine_other(m) == NO_CPU) {
+		c->measured[TRANSFERS_1].why_not = alone;
+		c->measured[TRANSFERS_16].why_not = alone;
 		c->measured[RELOAD].why_not = alone;
 		c->measured[INTERRUPT].why_not = alone;
 		c->measured[HANDOFF_OTHER_CPU].why_not = alone;
@@ -213,6 +217,10 @@ static double measure(struct calibration *c, enum quantity q, double mhz)
 		return measure_transfer(m->cpu, m->sibling);
 	case TRANSFER_FAR:
 		return measure_transfer(m->cpu, m->stranger);
+	case TRANSFERS_1:
+		return measure_transfers(m->cpu, machine_other(m), 1);
+	case TRANSFERS_16:
+		return measure_transfers(m->cpu, machine_other(m), MOST_TRANSFERS);
 	case RELOAD:
 		return measure_reload(m->cpu, machine_other(m));
 	case INTERRUPT:

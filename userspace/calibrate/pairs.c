@@ -209,6 +209,40 @@ double measure_reload(int one, int other)
 	return ns;
 }
 
+/* Each thread adds to the lines in its turns. */
+static void *exchange(void *argument)
+{
+	struct side *side = argument;
+	struct pair *pair = side->pair;
+
+	pin(side->cpu);
+	for (uint32_t i = side->parity; i < HOPS; i += 2) {
+		while (atomic_load_explicit(&pair->turn, memory_order_acquire) != i)
+			;
+		pair->begun[i] = now_ns();
+		for (size_t line = 0; line < pair->lines.lines; line++)
+			++*(volatile uint64_t *)(pair->lines.base + line * pair->lines.line);
+		/* All lines have come. */
+		atomic_thread_fence(memory_order_seq_cst);
+		pair->ended[i] = now_ns();
+		pair->counts[i] = true;
+		atomic_store_explicit(&pair->turn, i + 1, memory_order_release);
+	}
+	return NULL;
+}
+
+double measure_transfers(int one, int other, unsigned int lines)
+{
+	struct pair pair = { .play = exchange };
+	double ns;
+
+	chase_open(&pair.lines, (size_t)lines * APART, APART);
+	play(&pair, one, other);
+	ns = median_of(&pair, HOPS);
+	chase_close(&pair.lines);
+	return ns;
+}
+
 double measure_interrupt(int one, int other)
 {
 	struct pair pair = { .play = interrupt };

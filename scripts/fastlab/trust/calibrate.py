@@ -33,6 +33,9 @@ SECONDS_A_REPETITION = 20.0
 LEVELS = ("l1i", "l1d", "l2", "l3")
 CHASES = (1, 2, 4, 8, 16)
 
+# Lines that a CPU takes from another at once.
+TRANSFERS = 16
+
 # For a cache whose associativity is unknown.
 COMMON_WAYS = 8
 # Not measured: the reorder buffers of current cores hold 200 to 500 instructions.
@@ -137,8 +140,9 @@ def table(calibration: Measurements) -> Table:
         "Spread: interquartile range by median, over the repetitions. refused_wait: a FUTEX_WAIT "
         "that returns at once. chases_N: N independent loads at the same time. transfer: a line "
         "that another CPU has written, half a round trip, under the same last-level cache (near) "
-        "or another (far). interrupt: until a busy CPU's answer. handoff: from FUTEX_WAKE to the "
-        "waiter's return; the other CPU was idle for 2 us, the idle one for 1 ms."
+        "or another (far). transfers_N: N such lines at the same time. interrupt: until a busy "
+        "CPU's answer. handoff: from FUTEX_WAKE to the waiter's return; the other CPU was idle for "
+        "2 us, the idle one for 1 ms."
     )
     return Table(
         f"{name}, {calibration.cpus} CPUs",
@@ -257,6 +261,7 @@ def _latencies(calibration: Measurements) -> _Values:
     far, same = calibration.cycles("transfer_far"), calibration.cycles("handoff_same_cpu")
     other = calibration.cycles("handoff_other_cpu")
     interrupt, near = calibration.cycles("interrupt"), calibration.cycles("transfer_near")
+    one, many = calibration.cycles("transfers_1"), calibration.cycles(f"transfers_{TRANSFERS}")
     answer = near or far or 0
     migratory = _is_migratory(calibration)
     part = 1 / MIGRATIONS if migratory else 1 - UPGRADE_PART
@@ -267,6 +272,11 @@ def _latencies(calibration: Measurements) -> _Values:
         "latency.transfer": (
             (_whole(near * part - l3), f"{words} of transfer_near, - latency_l3")
             if near
+            else (0, "not available")
+        ),
+        "latency.next_transfer": (
+            (_whole((many - one) / (TRANSFERS - 1)), "(transfers_16 - transfers_1) / 15")
+            if one and many
             else (0, "not available")
         ),
         "latency.memory": (_whole(memory - l3), "latency_memory - latency_l3"),

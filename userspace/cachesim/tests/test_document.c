@@ -30,7 +30,7 @@ static const char expected[] =
 	"{\"cpu\":1,\"user\":" USER ",\"kernel\":" ZERO ",\"idle\":" ZERO "}],"
 	"\"geometry\":{\"l1i\":" LEVEL(256, 2, 64, "back") ",\"l1d\":" LEVEL(256, 2, 64, "through")
 	",\"l2\":" LEVEL(1024, 4, 128, "back") ",\"l3\":" LEVEL(2048, 8, 128, "back")
-	",\"clusters\":1,\"cluster_cpus\":0,\"migratory\":false},\"latency\":{\"l2\":1,\"l3\":10,\"transfer\":0,\"memory\":100,"
+	",\"clusters\":1,\"cluster_cpus\":0,\"migratory\":false},\"latency\":{\"l2\":1,\"l3\":10,\"transfer\":0,\"next_transfer\":0,\"memory\":100,"
 	"\"remote_memory\":100000,\"cache_to_cache\":1000,\"upgrade\":10000},"
 	"\"cpi\":100,\"kernel_cpi\":100,\"overlap\":1,\"overlap_window\":0,\"bus\":0,\"pause\":12,\"context_switch\":9,\"wakeup\":7,\"interrupt\":6,"
 	"\"latencies\":{\"handoff\":{\"count\":0,\"mean_ns\":null,\"p50_ns\":null,\"p90_ns\":null,"

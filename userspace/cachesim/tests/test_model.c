@@ -339,6 +339,25 @@ MODEL_TEST(a_miss_waits_for_its_pointer)
 	assert_false(cachesim_missed(cs, 0));
 }
 
+/* What another CPU has written comes line by line, what memory has does not. */
+MODEL_TEST(lines_of_another_cpu_come_one_after_the_other)
+{
+	struct cachesim_machine m = tiny;
+
+	m.overlap = 4;
+	m.overlap_window = 10;
+	m.l3.shared = true;
+	m.latency.transfer = 50;
+	m.latency.next_transfer = 5;
+	cs = model(&m, 2);
+	for (uint64_t line = 1; line < 4; line++)
+		cachesim_store(cs, 1, line * 128, 8);
+	assert_int_equal(miss_after(cs, 0, 1), 61);
+	assert_int_equal(miss_after(cs, 0, 2), 5);
+	assert_int_equal(miss_after(cs, 3, 3), 5 - 3);
+	assert_int_equal(miss_after(cs, 0, 4), 111 - 61 - 5 - 5);
+}
+
 MODEL_TEST(what_is_far_from_a_pointer_does_not_wait_for_it)
 {
 	cs = overlapping(0);

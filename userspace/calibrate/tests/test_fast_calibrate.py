@@ -21,7 +21,14 @@ PROGRAM = sys.argv.pop()
 CPUS = sorted(os.sched_getaffinity(0))
 # Half a second, but many times that on a machine that is busy, or under a sanitizer.
 PATIENCE = 90
-BETWEEN_CPUS = ("reload", "interrupt", "handoff_other_cpu", "handoff_idle_cpu")
+BETWEEN_CPUS = (
+    "transfers_1",
+    "transfers_16",
+    "reload",
+    "interrupt",
+    "handoff_other_cpu",
+    "handoff_idle_cpu",
+)
 
 
 def run(*words: str, cpus: list[int] = CPUS, **more: Any) -> subprocess.CompletedProcess[str]:
