@@ -97,6 +97,8 @@ BAD = (
     ("try --memory-mb 99999 -- true", USAGE, "--memory-mb 99999: the simulated machine has"),
     ("try --timeout 0 -- true", USAGE, "'0' is not a whole number of at least 1"),
     ("try --preset none -- true", USAGE, "--preset none: there is no such preset; allowed: epyc"),
+    ("try --presets epyc-milan,none -- true", USAGE, "--presets none: there is no such preset"),
+    ("try --presets , -- true", USAGE, "--presets '': there is no such preset; allowed: epyc"),
     ("try --preset none.toml -- true", ERROR, "none.toml: "),
     ("try --preset epyc-milan --cpus 9 -- true", ERROR, "cpus = 9 is not allowed: machine epyc"),
     ("try --relevant nan -- true", USAGE, "'nan' is not a finite number"),

@@ -183,6 +183,7 @@ def test_what_cannot_be_in_the_guest_is_named(ours: Path, tmp_path: Path) -> Non
     program = compiled(tmp_path, "program")
     (tmp_path / "text").write_text("text")
     assert "no-such-program: no such program in PATH" in refusal("no-such-program")
+    assert "'': no such program in PATH" in refusal("")
     assert f"{tmp_path}/nothing: no such program" in refusal("./nothing")
     assert "text: not executable" in refusal("./text")
     (tmp_path / "text").chmod(0o755)

@@ -30,8 +30,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def asked_for(arguments: argparse.Namespace) -> list[Machine]:
     """The machines that the options describe. Raises UsageError, or a preset's FastError."""
+    option = "--presets" if arguments.presets else "--preset"
     given = arguments.presets or [arguments.preset or PRESET]
-    return [_machine(arguments, preset) for preset in dict.fromkeys(map(_preset, given))]
+    wanted = dict.fromkeys(_preset(option, name) for name in given)
+    return [_machine(arguments, preset) for preset in wanted]
 
 
 def _machine(arguments: argparse.Namespace, preset: str) -> Machine:
@@ -52,13 +54,13 @@ def _machine(arguments: argparse.Namespace, preset: str) -> Machine:
     return machine
 
 
-def _preset(given: str) -> str:
+def _preset(option: str, given: str) -> str:
     """A built-in preset's name, or the absolute path of a file."""
     if given.endswith(".toml"):
         return str(Path(given).absolute())
     if given not in presets.names():
         raise UsageError(
-            f"--preset {given}: there is no such preset; allowed: {', '.join(presets.names())}, or "
-            "a file whose name ends in .toml"
+            f"{option} {given or repr(given)}: there is no such preset; allowed: "
+            f"{', '.join(presets.names())}, or a file whose name ends in .toml"
         )
     return given

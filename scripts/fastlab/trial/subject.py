@@ -161,7 +161,9 @@ def find_program(word: str, directory: Path) -> Path:
     else:
         program = shutil.which(word)
         if not program:
-            raise FastError(f"{word}: no such program in PATH; install it, or give its path")
+            raise FastError(
+                f"{word or repr(word)}: no such program in PATH; install it, or give its path"
+            )
         path = directory / program
     if path.is_dir():
         raise FastError(f"{path}: is a directory; name a program in it")
