@@ -15,8 +15,8 @@ from fastlab.base.process import ends_within, signal_name
 from fastlab.guest.alarms import Console
 from fastlab.guest.qmp import Qmp, QmpError
 
-# Host seconds that QEMU may take to answer a command.
-ANSWER_SECONDS = 30.0
+# Host seconds that QEMU may take to answer a command. A host that builds a kernel is slow.
+ANSWER_SECONDS = 120.0
 # Interval between two looks at console and clock, and the time for a kernel message to complete, in
 # host seconds.
 GLANCE = 0.05
