@@ -10,6 +10,8 @@
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <mqueue.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -127,6 +129,7 @@ int main(int argc, char **argv)
 	check_answer(port_socket(connect));
 	check_input(argv[2]);
 	check(getenv("GIVEN") && !strcmp(getenv("GIVEN"), "two words"), "GIVEN");
+	check(setlocale(LC_ALL, "") && !strcmp(nl_langinfo(CODESET), "UTF-8"), "the locale");
 	check(getpwnam("root"), "getpwnam");
 	check(inotify_init() >= 0, "inotify_init");
 	check(mq_open("/queue", O_CREAT | O_RDWR, 0600, NULL) != (mqd_t)-1, "mq_open");

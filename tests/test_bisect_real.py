@@ -30,6 +30,8 @@ def test_a_planted_regression_is_found(tmp_path: Path) -> None:
     shutil.copytree(pristine(), repository, symlinks=True)
     fair = repository / "kernel/sched/fair.c"
     git(repository, "init", "-q")
+    # Not beside the builds.
+    git(repository, "config", "gc.auto", "0")
     git(repository, "add", "--all", "--force")
     git(repository, "commit", "-qm", "base")
     git(repository, "tag", "good")
