@@ -359,7 +359,7 @@ def test_a_lock_can_be_waited_for_where_it_is_only_read(
         with locked(path, PlainReporter(heard)):
             pass
         waiting.join()
-    assert "is building; waiting" in heard.getvalue()
+    assert "is at work; waiting" in heard.getvalue()
     # None is there, and none can be made.
     with locked(tmp_path / "other.lock", PlainReporter(heard)):
         pass

@@ -197,7 +197,7 @@ def test_two_builds_at_once_take_turns(lab: Lab) -> None:
         other = threading.Thread(target=lambda: lab.build("baseline", heard=heard))
         other.start()
         assert eventually(lambda: bool(heard.said) or not other.is_alive())
-        assert heard.said == [f"another fast (pid {os.getpid()}) is building; waiting ({lock})"]
+        assert heard.said == [f"another fast (pid {os.getpid()}) is at work; waiting ({lock})"]
         assert heard.objects == []
     other.join()
     assert len(lab.builds()) == 1

@@ -63,7 +63,7 @@ def test_two_builds_at_once_take_turns(
         one.join()
     lines = log.read_text().splitlines()
     assert lines == [f"{what} {name}" for name in runs for what in ("begin", "end")]
-    assert "is building; waiting" in heard.getvalue()
+    assert "is at work; waiting" in heard.getvalue()
 
 
 def test_meson_that_is_missing_is_named_with_its_package(

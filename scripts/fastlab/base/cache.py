@@ -55,7 +55,7 @@ def locked(path: Path, reporter: Reporter) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            reporter.say(f"another fast{_holder(file)} is building; waiting ({path})")
+            reporter.say(f"another fast{_holder(file)} is at work; waiting ({path})")
             fcntl.flock(file, fcntl.LOCK_EX)
         if file.writable():
             file.truncate(0)
