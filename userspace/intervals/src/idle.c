@@ -39,6 +39,17 @@ static void barrier_everywhere(const ivl_runtime *runtime)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
+/*
+ * Producers may have relied on this worker, or woken it for work, and it looks for no more: hand on
+ * what is left. Pairs with the fence in ivl_idle_wake(), and with the one before a worker sleeps.
+ */
+static void pass_on(struct ivl_worker *worker)
+{
+	ivl_fence(memory_order_seq_cst);
+	if (ivl_anything(worker))
+		ivl_idle_wake_for_all(worker);
+}
+
 static struct ivl_work *search(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	/* When oversubscribed, a yield would give the CPU away for a time slice. */
@@ -59,7 +70,7 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_place_state
 	}
 	/* The last searcher runs work now. Work published since then relied on it. */
 	if (atomic_fetch_sub_explicit(&state->searching, 1, memory_order_seq_cst) == 1 && work)
-		ivl_idle_wake_for_all(worker);
+		pass_on(worker);
 	return work;
 }
 
@@ -157,17 +168,6 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_place_state *state
 		atomic_fetch_sub_explicit(&sleepers->asleep, 1, memory_order_relaxed);
 	if (runtime->deadlock)
 		ivl_deadlock_gate(runtime->deadlock);
-}
-
-/*
- * Producers may have relied on this worker, or woken it for work, and it leaves: hand the work on.
- * Pairs with the fence in ivl_idle_wake(), and with the one before a worker sleeps.
- */
-static void pass_on(struct ivl_worker *worker)
-{
-	ivl_fence(memory_order_seq_cst);
-	if (ivl_anything(worker))
-		ivl_idle_wake_for_all(worker);
 }
 
 static struct ivl_work *find_or_sleep(struct ivl_worker *worker)

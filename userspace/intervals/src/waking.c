@@ -14,7 +14,7 @@ static bool wake_one(struct ivl_sleepers *sleepers)
 }
 
 /*
- * A searcher here will see the work, and wakes the next when it takes some. Pairs with the fence
+ * A searcher here will see the work, and wakes the next for what it leaves. Pairs with the fence
  * after it stops searching.
  */
 static bool search_here(struct ivl_place_state *state)

@@ -80,6 +80,14 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 		return false;
 	}
 
+	void pass_on()
+	{
+		if (!ivl_has_defect("no fence before the look for more work"))
+			ivl_model_fence(rl::mo_seq_cst, $);
+		if (anything())
+			wake();
+	}
+
 	bool search()
 	{
 		bool found;
@@ -88,7 +96,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 		found = find();
 		if (searching.fetch_sub(1, rl::mo_seq_cst, $) == 1 && found &&
 		    !ivl_has_defect("a worker that finds work wakes none"))
-			wake();
+			pass_on();
 		return found;
 	}
 
@@ -333,5 +341,5 @@ int main(int argc, char **argv)
 		  "no fence before the look at searching", "the last awake makes no stack",
 		  "no look when leaving", "throttled without a timed sleep",
 		  "timed sleep looked at before prepare", "the last awake calls none",
-		  "no call at the end" });
+		  "no call at the end", "no fence before the look for more work" });
 }
