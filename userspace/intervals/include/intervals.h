@@ -511,7 +511,7 @@ typedef void ivl_range(size_t begin, size_t end, void *arg);
 void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
 /**
  * The grain that 0 stands for in a range of `count` indices: 8 to 16 parts for each worker of the
- * caller's runtime; outside of any, for one worker. Any thread.
+ * caller's runtime, or 64 to 128 of at least 4096; outside of any, for one worker. Any thread.
  */
 size_t ivl_grain(size_t count);
 

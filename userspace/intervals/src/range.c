@@ -31,8 +31,10 @@ size_t ivl_grain(size_t count)
 	const struct ivl_worker *worker = ivl_self();
 	const size_t workers = worker ? ivl_worker_count(worker->runtime) : 1;
 	const size_t grain = count / (IVL_PARTS_PER_WORKER * workers);
+	const size_t finer = grain / IVL_PARTS_FINER;
 
-	return grain ? grain : 1;
+	/* A late worker costs the loop less, and a spawn is little beside a long part. */
+	return finer >= IVL_PART_LONG ? finer : grain ? grain : 1;
 }
 
 /* Where the loop runs, which says how many workers there are. */

@@ -49,9 +49,10 @@ static void reduce_both(const struct half *whole, void *more)
 	struct ivl_task task;
 
 	memcpy(more, of->nothing, of->bytes);
-	if (ivl_spawn(&scope, &task, reduce, &left))
-		reduce(&left);
-	reduce(&right);
+	/* The first half now: a worker goes through memory upwards. */
+	if (ivl_spawn(&scope, &task, reduce, &right))
+		reduce(&right);
+	reduce(&left);
 	ivl_sync(&scope);
 	of->combine(whole->sum, more, of->arg);
 }

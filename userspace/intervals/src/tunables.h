@@ -156,6 +156,9 @@ static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
 
 /* Parts per worker if the grain is not given: room to balance. */
 #define IVL_PARTS_PER_WORKER 8
+/* Times as many, where each part then has this many indices. */
+#define IVL_PARTS_FINER 8
+#define IVL_PART_LONG 4096
 /* Largest part of a scan, unless a sum is larger: still in the L2 cache for the second pass. */
 #define IVL_SCANNED 8192
 /* Elements sorted or merged serially. */
