@@ -29,6 +29,10 @@
 #include <system_error>
 #include <type_traits>
 #include <utility>
+#include <vector>
+#ifdef __cpp_impl_coroutine
+#include <coroutine>
+#endif
 
 #include "intervals.h"
 #include "intervals_sync.h"
@@ -52,11 +56,8 @@ inline namespace no_exceptions {
 /** An errno value; what() has the text of ivl_last_error(). */
 class error : public std::system_error {
 public:
-	/** For the call that has just failed. */
-	explicit error(int number)
-		: std::system_error(number, std::generic_category(), ivl_last_error()) {}
-	/** With another text. */
-	error(int number, const char *words)
+	/** For the call that has just failed, or with another text. */
+	explicit error(int number, const char *words = ivl_last_error())
 		: std::system_error(number, std::generic_category(), words) {}
 };
 
@@ -73,17 +74,11 @@ template <typename Exception>
 #endif
 }
 
-inline void check(int number)
+/* `words`: for errors without a text of their own. */
+inline void check(int number, const char *words = nullptr)
 {
 	if (number)
-		raise(error(number));
-}
-
-/* For errors without a text of their own. */
-inline void check(int number, const char *words)
-{
-	if (number)
-		raise(error(number, words));
+		raise(words ? error(number, words) : error(number));
 }
 
 /* The C runtime of an ivl::runtime, unless it was moved from. */
@@ -93,6 +88,13 @@ inline ivl_runtime *not_moved(ivl_runtime *runtime)
 		raise(error(EINVAL, "the runtime was moved"));
 	return runtime;
 }
+
+/* Base of what stays where it was made. */
+struct pinned {
+	pinned() = default;
+	pinned(const pinned &) = delete;
+	pinned &operator=(const pinned &) = delete;
+};
 
 /* The first exception of tasks that run at the same time. */
 class failure {
@@ -116,10 +118,7 @@ public:
 			first = std::current_exception();
 	}
 
-	bool there() const noexcept
-	{
-		return taken.load(std::memory_order_relaxed);
-	}
+	bool there() const noexcept { return taken.load(std::memory_order_relaxed); }
 
 	/* Only after all tasks have ended. */
 	void rethrow()
@@ -143,11 +142,9 @@ private:
  * As std::optional, but a function's result is constructed in place, without a copy on the stack.
  */
 template <typename T>
-class room {
+class room : pinned {
 public:
 	room() noexcept {}
-	room(const room &) = delete;
-	room &operator=(const room &) = delete;
 	~room() { clear(); }
 
 	/* Construct the T that function() returns. There must be none yet. */
@@ -271,10 +268,7 @@ template <typename T> class future;
 /** The defaults, changed by the environment; change fields as needed. */
 struct config : ivl_config {
 	/** As ivl_config_init(). */
-	config() : ivl_config()
-	{
-		detail::check(ivl_config_init(this));
-	}
+	config() : ivl_config() { detail::check(ivl_config_init(this)); }
 };
 
 /** A runtime with workers until the end of the block. */
@@ -363,13 +357,8 @@ private:
  *	y = fib(n - 2);
  *	scope.sync();
  */
-class scope {
+class scope : detail::pinned {
 public:
-	/** Creates a scope without children. */
-	scope() = default;
-	scope(const scope &) = delete;
-	scope &operator=(const scope &) = delete;
-
 	/** As ivl_sync(). Throws the first exception of a child. */
 	void sync()
 	{
@@ -403,10 +392,7 @@ private:
 		return exception;
 	}
 
-	[[gnu::cold, gnu::noinline]] void rethrow()
-	{
-		std::rethrow_exception(taken());
-	}
+	[[gnu::cold, gnu::noinline]] void rethrow() { std::rethrow_exception(taken()); }
 
 	/* The child's block was left without sync(). */
 	[[gnu::cold, gnu::noinline]] void leave(std::exception_ptr *room) noexcept
@@ -433,7 +419,7 @@ private:
  * another.
  */
 template <typename Function>
-class child {
+class child : detail::pinned {
 public:
 	/** Spawns the child. */
 	child(scope &of, Function called) : in(of), function(std::move(called))
@@ -441,9 +427,6 @@ public:
 		if (__builtin_expect(ivl_spawn(&of.children, &task, call, this), 0))
 			call(this);
 	}
-
-	child(const child &) = delete;
-	child &operator=(const child &) = delete;
 
 	~child()
 	{
@@ -501,13 +484,8 @@ void invoke(Function &&function, Others &&...others)
  * Tasks that are waited for together, as ivl_group: started by the waiter or by each other. An
  * exception of one cancels the rest.
  */
-class task_group {
+class task_group : detail::pinned {
 public:
-	/** Creates a group without tasks. */
-	task_group() = default;
-	task_group(const task_group &) = delete;
-	task_group &operator=(const task_group &) = delete;
-
 	/** Cancels tasks that have not begun and waits for the rest. */
 	~task_group()
 	{
@@ -551,16 +529,10 @@ public:
 	}
 
 	/** Cancel tasks that have not begun. Called by the waiter or a task inside. */
-	void cancel() noexcept
-	{
-		stopped.store(true, std::memory_order_relaxed);
-	}
+	void cancel() noexcept { stopped.store(true, std::memory_order_relaxed); }
 
 	/** Was it cancelled, or has a task thrown? For long-running tasks to poll. */
-	bool cancelled() const noexcept
-	{
-		return stopped.load(std::memory_order_relaxed);
-	}
+	bool cancelled() const noexcept { return stopped.load(std::memory_order_relaxed); }
 
 private:
 	/* Asyncs of up to this many bytes need no memory of their own (src/tunables.h). */
@@ -571,10 +543,7 @@ private:
 		task_group *in;
 		Function function;
 
-		static void call(void *arg)
-		{
-			static_cast<task_of *>(arg)->run();
-		}
+		static void call(void *arg) { static_cast<task_of *>(arg)->run(); }
 
 		static void call_owned(void *arg)
 		{
@@ -767,16 +736,13 @@ future<detail::result<Function>> async(Function function)
  *	buffer.get().push_back(1);
  */
 template <typename T>
-class task_local {
+class task_local : detail::pinned {
 public:
 	/** Creates the key. */
 	task_local() noexcept
 	{
 		ivl_key_init(&key, [](void *value) { delete static_cast<T *>(value); });
 	}
-
-	task_local(const task_local &) = delete;
-	task_local &operator=(const task_local &) = delete;
 
 	/** The calling task's T, made by T() on first use. Throws the errors of ivl_key_set(). */
 	T &get()
@@ -803,7 +769,7 @@ private:
  * A guard for ivl_add_guard(), released at the end of the block; holders and waiters keep it. It
  * must not outlive its runtime.
  */
-class guard {
+class guard : detail::pinned {
 public:
 	/** As ivl_guard_create(). */
 	explicit guard(const runtime &of, const char *name = nullptr)
@@ -813,8 +779,6 @@ public:
 			detail::raise(std::bad_alloc());
 	}
 
-	guard(const guard &) = delete;
-	guard &operator=(const guard &) = delete;
 	~guard() { ivl_guard_release(it); }
 
 	/** For the C functions. */
@@ -824,13 +788,112 @@ private:
 	ivl_guard *it;
 };
 
+/**
+ * Functions, what each comes after, and the guards that each holds: run as often as wanted.
+ *
+ *	const auto load = graph.add([&] { ... }), parse = graph.add([&] { ... }, { load });
+ *	graph.run();
+ */
+class flow_graph : detail::pinned {
+public:
+	/**
+	 * Add a function, which begins when the nodes of the numbers `after` have ended, and holds
+	 * the guards, which are of the runtime of run(). Returns its number: 0, 1, ...
+	 */
+	std::size_t add(std::function<void()> function, std::vector<std::size_t> after = {},
+			std::vector<ivl_guard *> guards = {})
+	{
+		nodes.push_back({ std::move(function), std::move(after), std::move(guards) });
+		return nodes.size() - 1;
+	}
+
+	/**
+	 * Call all functions and wait for them: by ivl_inline(), or outside in ivl_default(). Throws
+	 * the first exception of one, after which no more begin; the errors of ivl_add_edge() and
+	 * ivl_add_guard(); std::out_of_range: no such node. One call at a time.
+	 */
+	void run()
+	{
+		int number = 0;
+
+		detail::inside([&] {
+			number = ivl_inline(nullptr, [](ivl_interval *parent, void *arg) {
+				flow_graph *self = static_cast<flow_graph *>(arg);
+
+				self->failed.call([&] { self->create(parent); });
+				return self->failed.there() ? ECANCELED : 0;
+			}, this);
+		});
+		for (node &one : nodes)
+			if (one.interval)
+				ivl_release(std::exchange(one.interval, nullptr));
+		failed.rethrow();
+		detail::check(number, "the graph has failed");
+	}
+
+private:
+	struct node {
+		std::function<void()> function;
+		std::vector<std::size_t> after;
+		std::vector<ivl_guard *> guards;
+		ivl_interval *interval = nullptr;
+		flow_graph *in = nullptr;
+	};
+
+	void create(ivl_interval *parent)
+	{
+		for (node &one : nodes) {
+			one.in = this;
+			one.interval = ivl_create(parent, nullptr, [](ivl_interval *, void *arg) {
+				node *self = static_cast<node *>(arg);
+
+				self->in->failed.call(self->function);
+				return self->in->failed.there() ? ECANCELED : 0;
+			}, &one, nullptr);
+			detail::check(one.interval ? 0 : ENOMEM);
+		}
+		for (node &one : nodes) {
+			for (std::size_t other : one.after)
+				detail::check(ivl_add_edge(ivl_end_point(nodes.at(other).interval),
+							   ivl_start_point(one.interval)));
+			for (ivl_guard *guard : one.guards)
+				detail::check(ivl_add_guard(one.interval, guard));
+		}
+	}
+
+	std::vector<node> nodes;
+	detail::failure failed;
+};
+
+#ifdef __cpp_impl_coroutine
+/** `co_await ivl::schedule(runtime)`: the coroutine goes on there, or throws: ivl_submit(). */
+class schedule : public std::suspend_always {
+public:
+	/** In ivl_default(). */
+	schedule() : in(ivl_default()) { detail::check(in ? 0 : EAGAIN); }
+	/** In the runtime; `place` is a hint. */
+	explicit schedule(const runtime &of, const ivl_place *place = nullptr)
+		: in(detail::not_moved(of.get())), at(place) {}
+	/** Called by co_await. */
+	void await_suspend(std::coroutine_handle<> coroutine) const
+	{
+		detail::check(ivl_submit(in, [](ivl_interval *, void *arg) {
+			std::coroutine_handle<>::from_address(arg).resume();
+			return 0;
+		}, coroutine.address(), at, nullptr));
+	}
+
+private:
+	ivl_runtime *in;
+	const ivl_place *at = nullptr;
+};
+#endif
+
 /** ivl_numa_mutex, as std::mutex: for std::lock_guard, std::unique_lock, std::scoped_lock. */
-class mutex {
+class mutex : detail::pinned {
 public:
 	/** As ivl_numa_mutex_init(). */
 	mutex() { detail::check(ivl_numa_mutex_init(&it), "mutex"); }
-	mutex(const mutex &) = delete;
-	mutex &operator=(const mutex &) = delete;
 	~mutex() { ivl_numa_mutex_destroy(it); }
 
 	/** Throws ivl::error with EDEADLK if the caller owns it. */
@@ -842,6 +905,25 @@ public:
 
 private:
 	ivl_numa_mutex *it;
+};
+
+/** ivl_numa_rwlock, as std::shared_mutex: for std::unique_lock and std::shared_lock. */
+class shared_mutex : detail::pinned {
+public:
+	/** As ivl_numa_rwlock_init(). */
+	shared_mutex() { detail::check(ivl_numa_rwlock_init(&it), "shared mutex"); }
+	~shared_mutex() { ivl_numa_rwlock_destroy(it); }
+
+	/** Throws ivl::error with EDEADLK if the caller is the writer; as lock_shared(). */
+	void lock() { detail::check(ivl_numa_rwlock_wrlock(it), "the caller is the writer"); }
+	bool try_lock() noexcept { return !ivl_numa_rwlock_trywrlock(it); }
+	void unlock() noexcept { ivl_numa_rwlock_unlock(it); }
+	void lock_shared() { detail::check(ivl_numa_rwlock_rdlock(it), "the caller is the writer"); }
+	bool try_lock_shared() noexcept { return !ivl_numa_rwlock_tryrdlock(it); }
+	void unlock_shared() noexcept { ivl_numa_rwlock_unlock(it); }
+
+private:
+	ivl_numa_rwlock *it;
 };
 
 #ifndef __cpp_exceptions

@@ -62,6 +62,23 @@ void ivl_parallel_scan(void *out, const void *in, size_t count, size_t bytes, si
  */
 void ivl_parallel_sort(void *array, size_t count, size_t bytes, ivl_compare *compare, void *arg);
 
+/** Returns the next item; NULL: there are no more. */
+typedef void *ivl_source(void *arg);
+/** A stage of a pipeline. */
+struct ivl_stage {
+	void (*function)(void *item, void *arg);	/**< called once for each item */
+	void *arg;			/**< for the function */
+	bool serial;			/**< one item after the other, in order; else at the same time */
+};
+
+/**
+ * The caller takes items from source(arg), at most `tokens` at a time; each goes through all
+ * stages, as intervals. Returns 0 when all are through; ENOMEM; EINVAL: `tokens` is 0; or the error of
+ * ivl_fail() in a stage: then no more begin. Any thread; with no interval around, it works alone.
+ */
+int ivl_parallel_pipeline(size_t tokens, ivl_source *source, void *arg,
+			  const struct ivl_stage *stages, size_t count);
+
 /** @} */
 
 /**

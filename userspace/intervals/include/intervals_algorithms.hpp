@@ -18,6 +18,8 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "intervals.hpp"
@@ -103,10 +105,7 @@ public:
 	}
 
 	template <typename Function>
-	void replace(Function &&function)
-	{
-		make(function);
-	}
+	void replace(Function &&function) { make(function); }
 
 	T &operator*() noexcept { return **value; }
 
@@ -153,16 +152,12 @@ void reduce(std::size_t begin, std::size_t end, std::size_t grain, Sum &sum, Par
 
 /* Made by several tasks and destroyed at once. */
 template <typename T>
-class pile {
+class pile : pinned {
 public:
 	struct node {
 		T value;
 		node *below;
 	};
-
-	pile() = default;
-	pile(const pile &) = delete;
-	pile &operator=(const pile &) = delete;
 
 	~pile()
 	{
@@ -243,6 +238,64 @@ void sort(Iterator first, Iterator last, Less &less, unsigned int turns, failure
 		    [&] { detail::sort(sorted.second, last, less, turns - 1, failed); });
 }
 
+/* Of equal elements, those of `a` come first. */
+template <typename From, typename To, typename Less>
+void merge(From a, From a_end, From b, From b_end, To out, Less &less)
+{
+	const auto by_a = a_end - a >= b_end - b;
+
+	if ((a_end - a) + (b_end - b) <= SORTED_ALONE) {
+		std::merge(std::make_move_iterator(a), std::make_move_iterator(a_end),
+			   std::make_move_iterator(b), std::make_move_iterator(b_end), out, less);
+		return;
+	}
+	/* Halve the longer one, and split the other accordingly. */
+	const From half = by_a ? a + (a_end - a) / 2 : b + (b_end - b) / 2;
+	const From a_half = by_a ? half : std::upper_bound(a, a_end, *half, less);
+	const From b_half = by_a ? std::lower_bound(b, b_end, *half, less) : half;
+
+	ivl::invoke([&] { detail::merge(a, a_half, b, b_half, out, less); },
+		    [&] { detail::merge(a_half, a_end, b_half, b_end,
+					out + ((a_half - a) + (b_half - b)), less); });
+}
+
+/* Merge sort; the result goes to `first` or to `other`. */
+template <typename One, typename Other, typename Less>
+void stable_sort(One first, One last, Other other, bool into_other, Less &less)
+{
+	const One half = first + (last - first) / 2;
+	const Other other_half = other + (half - first);
+
+	if (last - first <= SORTED_ALONE) {
+		std::stable_sort(first, last, less);
+		if (into_other)
+			std::move(first, last, other);
+		return;
+	}
+	ivl::invoke([&] { detail::stable_sort(first, half, other, !into_other, less); },
+		    [&] { detail::stable_sort(half, last, other_half, !into_other, less); });
+	if (into_other)
+		detail::merge(first, half, half, last, other, less);
+	else
+		detail::merge(other, other_half, other_half, other + (last - first), first, less);
+}
+
+/* Of parallel_pipeline(). A slot is a std::optional item. */
+template <typename Slot, typename Function>
+struct stage {
+	static void call(void *item, void *arg)
+	{
+		stage *self = static_cast<stage *>(arg);
+
+		self->failed.call([&] { self->function(**static_cast<Slot *>(item)); });
+		if (self->failed.there())
+			ivl_fail(ECANCELED);
+	}
+
+	Function &function;
+	failure &failed;
+};
+
 } // namespace detail
 
 /**
@@ -275,6 +328,39 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 		detail::split(0, count, detail::grain_of(count, grain), part);
 	});
 	failed.rethrow();
+}
+
+/** A loop of two indices; ends are not included. */
+template <typename Index>
+struct blocked_range2d {
+	Index row_begin, row_end, column_begin, column_end;
+};
+
+/**
+ * body(block) for blocks that together are the range: its longer side is halved until a block has
+ * at most `grain` elements. If one throws, as invoke().
+ */
+template <typename Index, typename Body>
+void parallel_for(const blocked_range2d<Index> &range, Body &&body, std::size_t grain = 0)
+{
+	if (!(range.row_begin < range.row_end && range.column_begin < range.column_end))
+		return;
+	const std::size_t rows = detail::distance(range.row_begin, range.row_end),
+			  columns = detail::distance(range.column_begin, range.column_end);
+	const std::size_t most = detail::grain_of(rows * columns, grain);
+	blocked_range2d<Index> one = range, other = range;
+
+	if (rows * columns <= most) {
+		body(range);
+		return;
+	}
+	if (rows >= columns)
+		one.row_end = other.row_begin = detail::advance(range.row_begin, rows / 2);
+	else
+		one.column_end = other.column_begin =
+			detail::advance(range.column_begin, columns / 2);
+	ivl::invoke([&] { ivl::parallel_for(one, body, most); },
+		    [&] { ivl::parallel_for(other, body, most); });
 }
 
 /**
@@ -423,6 +509,70 @@ void parallel_sort(Iterator first, Iterator last, Less less = Less())
 }
 
 /**
+ * As std::stable_sort(), for random-access iterators; std::bad_alloc without room for as many
+ * elements again. Otherwise as parallel_sort().
+ */
+template <typename Iterator, typename Less = std::less<>>
+void parallel_stable_sort(Iterator first, Iterator last, Less less = Less())
+{
+	using element = typename std::iterator_traits<Iterator>::value_type;
+	static_assert(!std::is_same_v<element, bool>, "parallel_stable_sort() of bool: use char");
+	auto before = [&](const element &one, const element &other) -> bool {
+		return less(one, other);
+	};
+	std::vector<element> other(std::make_move_iterator(first), std::make_move_iterator(last));
+
+	detail::stable_sort(other.begin(), other.end(), first, true, before);
+}
+
+/** Does a stage take several items at a time, or one after the other? */
+enum class filter_mode { parallel, serial_in_order };
+
+/** A stage of parallel_pipeline(): function(item &) for each item. */
+template <typename Function>
+struct filter {
+	filter_mode mode;
+	Function function;
+};
+template <typename Function> filter(filter_mode, Function) -> filter<Function>;
+
+/**
+ * Take items from source(), which returns a std::optional, until it has none, and pass each through
+ * all stages; as ivl_parallel_pipeline(). If one throws, no more stages begin.
+ */
+template <typename Source, typename... Functions>
+void parallel_pipeline(std::size_t tokens, Source &&source, filter<Functions>... filters)
+{
+	using slot = std::invoke_result_t<Source &>;
+	detail::failure failed;
+	std::size_t next = 0;
+	const auto slots = std::make_unique<slot[]>(tokens);	/* in turn: the last item has left */
+	auto take = [&]() -> slot * {
+		slot &into = slots[next++ % tokens];
+
+		failed.call([&] {
+			into.reset();
+			if (slot made = source())
+				into.emplace(std::move(*made));
+		});
+		return into && !failed.there() ? &into : nullptr;
+	};
+	std::tuple<detail::stage<slot, Functions>...> calls{ { filters.function, failed }... };
+	const int number = std::apply([&](auto &...one) {
+		const ivl_stage stages[] = {
+			{ one.call, &one, filters.mode == filter_mode::serial_in_order }...
+		};
+
+		return ivl_parallel_pipeline(tokens, [](void *arg) -> void * {
+			return (*static_cast<decltype(take) *>(arg))();
+		}, &take, stages, sizeof...(Functions));
+	}, calls);
+
+	failed.rethrow();
+	detail::check(number, "the pipeline has failed");
+}
+
+/**
  * A T to which tasks add, each worker to its own copy; as ivl_commutative: the operation must be
  * associative and commutative. Destroy it before its runtime, when no task adds to it.
  *
@@ -431,7 +581,7 @@ void parallel_sort(Iterator first, Iterator last, Less less = Less())
  *	long all = sum.read(std::plus<>());
  */
 template <typename T>
-class commutative {
+class commutative : detail::pinned {
 public:
 	/** Each view begins as a copy of the operation's identity. */
 	explicit commutative(const runtime &of, T zero = T())
@@ -443,9 +593,6 @@ public:
 		detail::check(ivl_commutative_create(detail::not_moved(of.get()), sizeof(slot),
 						     none.get(), &it));
 	}
-
-	commutative(const commutative &) = delete;
-	commutative &operator=(const commutative &) = delete;
 
 	~commutative()
 	{

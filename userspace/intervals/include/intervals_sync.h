@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file
- * NUMA-aware mutexes, condition variables and barriers, for tasks and for threads (NUMA thesis,
+ * NUMA-aware locks, condition variables and barriers, for tasks and for threads (NUMA thesis,
  * section 6.3: pthread_NUMA_mutex_init() there is ivl_numa_mutex_init() here). While a task waits,
  * its worker runs other tasks.
  *
@@ -22,6 +22,8 @@ extern "C" {
 
 /** One owner at a time, a task or thread. */
 typedef struct ivl_numa_mutex ivl_numa_mutex;
+/** One writer or many readers at a time. */
+typedef struct ivl_numa_rwlock ivl_numa_rwlock;
 /** Wait for a condition under a mutex. */
 typedef struct ivl_numa_cond ivl_numa_cond;
 /** A rendezvous of tasks and threads. */
@@ -50,6 +52,29 @@ int ivl_numa_mutex_lock(ivl_numa_mutex *mutex);
 int ivl_numa_mutex_trylock(ivl_numa_mutex *mutex);
 /** Pass it to the next waiter. EPERM: the caller does not own it. */
 int ivl_numa_mutex_unlock(ivl_numa_mutex *mutex);
+
+/** @} */
+
+/**
+ * @defgroup ivl_numa_rwlock_group Readers and writers
+ * All come in the order of an ivl_numa_mutex: neither side starves. A reader must not lock again.
+ * @{
+ */
+
+/** Create an unlocked one. ENOMEM. */
+int ivl_numa_rwlock_init(ivl_numa_rwlock **lock);
+/** Free it. EBUSY: it is locked. */
+int ivl_numa_rwlock_destroy(ivl_numa_rwlock *lock);
+/** Wait until the caller is a reader. EDEADLK: it is the writer. */
+int ivl_numa_rwlock_rdlock(ivl_numa_rwlock *lock);
+/** Read if that needs no waiting. EBUSY: there is a writer, or a reader is just coming. */
+int ivl_numa_rwlock_tryrdlock(ivl_numa_rwlock *lock);
+/** Wait until the caller is the writer. EDEADLK: it is already. */
+int ivl_numa_rwlock_wrlock(ivl_numa_rwlock *lock);
+/** Write if that needs no waiting. EBUSY: it is locked, or a reader is just coming. */
+int ivl_numa_rwlock_trywrlock(ivl_numa_rwlock *lock);
+/** Leave: the writer, or for any reader, one. EPERM: there is no reader, nor is the caller it. */
+int ivl_numa_rwlock_unlock(ivl_numa_rwlock *lock);
 
 /** @} */
 

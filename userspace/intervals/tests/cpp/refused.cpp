@@ -26,9 +26,15 @@ int main()
 #else
 	const char identity = 0;
 #endif
+#if REFUSED == 5
+	bool stable[10] = {};		/* a std::vector holds them meanwhile */
+#else
+	char stable[10] = {};
+#endif
 	const std::vector<char> in(10);
 
 	ivl::parallel_reduce(0, 10, 0L, [](int, int, total sum) { return sum; }, std::plus<>());
 	ivl::parallel_scan(in.begin(), in.end(), out.begin(), identity, std::bit_xor<>());
 	ivl::parallel_sort(sorted.begin(), sorted.end());
+	ivl::parallel_stable_sort(stable, stable + 10);
 }
