@@ -17,40 +17,39 @@ SEC("fentry/futex_wake_mark")
 int BPF_PROG(marked, struct wake_q_head *wake_q, struct futex_q *q)
 {
 	struct task_struct *releaser = bpf_get_current_task_btf(), *waiter = q->task;
-	struct thread *mine = thread_of(releaser), *t;
-	const s32 here = bpf_get_smp_processor_id();
+	struct cpu *here = cpu_at(bpf_get_smp_processor_id());
+	struct thread *mine;
 
-	if (!mine || !waiter || releaser->mm != waiter->mm)
-		return 0;
-	t = bpf_task_storage_get(&threads, waiter, NULL, 0);
-	if (!t)
+	if (!waiter || releaser->mm != waiter->mm)
 		return 0;
 	if (wake_q->first == WAKE_Q_TAIL) {
-		mine->marked = 0;
-		if (settings.mode == MODE_ADAPTIVE) {
+		here->marked = 0;
+		here->releaser = releaser->pid;
+		if (settings.mode == MODE_ADAPTIVE && (mine = thread_of(releaser)))
 			enter_call(releaser, mine, true);
-			cpu_at(here)->wakes = true;
-		}
 	}
-	mine->marked++;
-	t->released_at = here + 1;
-	t->releaser = releaser->pid;
+	here->marked++;
+	here->waiter = waiter->pid;
 	return 0;
 }
 
-/* On the way back from a call that has woken, to another CPU perhaps: then it is told no end. */
-SEC("fexit/futex_wake")
+/*
+ * The last that a call does that has woken, on another CPU perhaps: then it is told no end.
+ * futex_wake() itself has no hook: most calls find no waiter.
+ */
+SEC("fexit/wake_up_q")
 int BPF_PROG(woken)
 {
-	struct cpu *c = cpu_at(bpf_get_smp_processor_id());
+	struct task_struct *releaser = bpf_get_current_task_btf();
+	struct cpu *here = cpu_at(bpf_get_smp_processor_id());
 	struct thread *mine;
 
-	if (!c->wakes)
+	if (here->releaser != releaser->pid)
 		return 0;
-	c->wakes = false;
-	mine = thread_of(bpf_get_current_task_btf());
+	here->releaser = 0;
+	mine = thread_of(releaser);
 	if (mine)
-		leave_call(mine, mine->marked > 1);
+		leave_call(mine, here->marked > 1);
 	return 0;
 }
 
@@ -100,31 +99,46 @@ int BPF_PROG(end_wait_queue)
 	return 0;
 }
 
-/* Where a thread that wakes up goes for its lock's sake, or -1. */
-static s32 lock_cpu(struct task_struct *p, struct thread *t, u64 now)
+/* In adaptive: the home of its group, or -1. */
+static s32 group_cpu(struct task_struct *p, struct task_struct *releaser, u32 woken)
 {
-	struct task_struct *releaser = bpf_get_current_task_btf();
-	struct thread *waker;
-	s32 cpu = t->released_at - 1;
+	struct thread *t = thread_of(p), *waker = thread_of(releaser);
+	const u64 now = bpf_ktime_get_ns();
+	s32 cpu;
 
-	t->released_at = 0;
-	if (cpu < 0 || t->releaser != releaser->pid)
+	if (!t || !waker)
 		return -1;
-	waker = thread_of(releaser);
-	if (!waker)
+	cpu = home_of(p, t, waker, woken, now);
+	t->home = cpu + 1;
+	t->homed = now;
+	return cpu;
+}
+
+/* Where a thread that wakes up goes for its lock's sake, or -1. */
+static s32 lock_cpu(struct task_struct *p, s32 prev)
+{
+	s32 cpu = bpf_get_smp_processor_id();
+	struct cpu *here = cpu_at(cpu);
+	struct task_struct *releaser;
+	bool handoff;
+
+	if (settings.mode == MODE_OFF || !here->releaser)
 		return -1;
-	if (waker->marked == 1) {
+	releaser = bpf_get_current_task_btf();
+	handoff = here->marked == 1;
+	if (here->releaser != releaser->pid || (handoff && here->waiter != p->pid))
+		return -1;
+	if (handoff) {
 		count(COUNTER_handoffs);
-		if (t->ran_on != cpu)
+		if (prev != cpu)
 			count(COUNTER_handoffs_remote);
 	}
-	if (settings.mode == MODE_ADAPTIVE) {
-		cpu = home_of(p, t, waker, waker->marked, now);
-		t->home = cpu + 1;
-		t->homed = now;
-	} else if (waker->marked != 1) {
-		cpu = -1;
-	}
+	if (settings.mode == MODE_ADAPTIVE)
+		cpu = group_cpu(p, releaser, here->marked);
+	else if (handoff)
+		here->releaser = 0;
+	else
+		return -1;
 	if (cpu >= 0 && !may_run(p, cpu)) {
 		count(COUNTER_forbidden);
 		return -1;

@@ -107,7 +107,7 @@ static s32 home_of(struct task_struct *p, struct thread *t, struct thread *waker
 {
 	const s32 here = bpf_get_smp_processor_id();
 	const bool handoff = fast_hands_over(&waker->fast, woken, waker->sleeps);
-	const bool remote = t->ran_on != here;
+	const bool remote = t->cpu != here;
 	struct process *process = process_of(p, handoff ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	bool gathers = false, left = false;
 	struct fast_group *g;

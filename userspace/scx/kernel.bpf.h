@@ -67,33 +67,14 @@ struct scx_exit_info {
 #pragma clang attribute pop
 
 struct bpf_spin_lock { u32 val; };
-struct scx_init_task_args;
-struct scx_exit_task_args;
 struct bpf_iter_num { u64 opaque[1]; } __attribute__((aligned(8)));
 struct bpf_iter_scx_dsq { u64 opaque[6]; } __attribute__((aligned(8)));
 
-/* The operations that the scheduler has; libbpf finds the kernel's by name. */
-struct sched_ext_ops {
-	s32 (*select_cpu)(struct task_struct *p, s32 prev_cpu, u64 wake_flags);
-	void (*enqueue)(struct task_struct *p, u64 enq_flags);
-	void (*dispatch)(s32 cpu, struct task_struct *prev);
-	void (*tick)(struct task_struct *p);
-	void (*running)(struct task_struct *p);
-	void (*stopping)(struct task_struct *p, bool runnable);
-	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
-	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
-	s32 (*init)(void);
-	void (*exit)(struct scx_exit_info *info);
-	u64 flags;
-	u32 timeout_ms;
-	char name[128];
-};
-
 /* The same in all of these kernels. */
-#define SCX_OPS_SWITCH_PARTIAL	(1ULL << 3)
 #define SCX_DSQ_LOCAL		0x8000000000000002ULL
 #define SCX_TASK_QUEUED		1
 #define SCX_WAKE_FORK		0x04
+#define SCX_WAKE_SYNC		0x10
 #define SCX_ENQ_WAKEUP		1
 #define SCX_KICK_IDLE		1
 
@@ -119,7 +100,6 @@ int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 dsq, u64 flags) KFUNC;
 struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
 void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
 s32 scx_bpf_create_dsq(u64 dsq, s32 node) KFUNC;
-s32 scx_bpf_dsq_nr_queued(u64 dsq) KFUNC;
 s32 scx_bpf_task_cpu(const struct task_struct *p) KFUNC;
 void scx_bpf_kick_cpu(s32 cpu, u64 flags) KFUNC;
 bool scx_bpf_test_and_clear_cpu_idle(s32 cpu) KFUNC;

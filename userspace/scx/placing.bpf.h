@@ -19,112 +19,95 @@
 #define FORGOTTEN_NS 20000000ULL
 /* Idle looks that leave hot threads where they are. */
 #define NICE_LOOKS 2
-/* imbalance_pct of a package, 117, halved: the previous CPU may have so much more load. */
-#define BIAS_PERCENT 108
 
 static bool share_cache(s32 a, s32 b)
 {
 	return cache_first(a) == cache_first(b);
 }
 
-/* fair.c's record_wakee() and wake_wide(): are these a waker of many, and one of its threads? */
-static bool wakes_wide(struct thread *waker, struct thread *wakee, s32 pid, s32 cpu, u64 now)
+static u32 runnable(s32 cpu)
 {
-	const u32 factor = cache_end(cpu) - cache_first(cpu);
-	u32 most, least;
+	const struct cpu *c = cpu_at(cpu);
 
-	if (now - waker->flips_since > 1000000000ULL) {
-		waker->wakee_flips >>= 1;
-		waker->flips_since = now;
-	}
-	if (waker->last_wakee != pid) {
-		waker->last_wakee = pid;
-		waker->wakee_flips++;
-	}
-	most = waker->wakee_flips > wakee->wakee_flips ? waker->wakee_flips : wakee->wakee_flips;
-	least = waker->wakee_flips > wakee->wakee_flips ? wakee->wakee_flips : waker->wakee_flips;
-	return least >= factor && most >= (u64)least * factor;
+	return (c->queued > 0 ? c->queued : 0) + !c->idle_since;
 }
 
-/* wake_affine(): the waker's CPU or the one where it ran? */
-static s32 nearer_cpu(struct thread *t, s32 here, s32 prev, const struct cpumask *idle)
+/* Is the CPU idle? Then it is not for the next thread that asks. */
+static bool claim(struct task_struct *p, s32 cpu)
 {
-	const s64 load = t->load;
-
-	if (share_cache(here, prev) && bpf_cpumask_test_cpu(here, idle))
-		return bpf_cpumask_test_cpu(prev, idle) ? prev : here;
-	if (bpf_cpumask_test_cpu(prev, idle))
-		return prev;
-	return (cpu_at(here)->load + load) * 100 < (cpu_at(prev)->load - load) * BIAS_PERCENT ?
-	       here : prev;
+	return scx_bpf_test_and_clear_cpu_idle(cpu) && may_run(p, cpu);
 }
 
-/* A CPU in `idle` that shares the target's cache and is not in the way, or -1. */
-static s32 idle_near(struct task_struct *p, s32 target, const struct cpumask *idle)
+/* An idle CPU that shares the target's cache, better one whose core is idle, or -1. */
+static s32 idle_near(struct task_struct *p, s32 target)
 {
 	const u32 first = cache_first(target), end = cache_end(target);
+	const struct cpumask *idle, *cores;
 	s32 found = -1;
 	u32 i;
 
+	if (end - first < 2)
+		return -1;
+	idle = scx_bpf_get_idle_cpumask();
+	cores = scx_bpf_get_idle_smtmask();
 	bpf_for(i, first, end) {
 		const s32 cpu = settings.cpus[i % MAX_CPUS];
 
-		if (bpf_cpumask_test_cpu(cpu, idle) && may_run(p, cpu)) {
-			found = cpu;
-			if (cpu > target)
-				break;
-		}
+		if (!bpf_cpumask_test_cpu(cpu, idle) || !may_run(p, cpu))
+			continue;
+		found = cpu;
+		if (bpf_cpumask_test_cpu(cpu, cores))
+			break;
 	}
-	return found;
+	scx_bpf_put_idle_cpumask(cores);
+	scx_bpf_put_idle_cpumask(idle);
+	return found >= 0 && claim(p, found) ? found : -1;
 }
 
 static s32 least_loaded(struct task_struct *p, s32 prev)
 {
-	s64 least = cpu_at(prev)->load;
+	u32 least = runnable(prev);
 	s32 cpu, best = prev;
 
 	bpf_for(cpu, 0, settings.nr_cpus) {
-		if (cpu_at(cpu)->load < least && may_run(p, cpu)) {
-			least = cpu_at(cpu)->load;
+		if (runnable(cpu) < least && may_run(p, cpu)) {
+			least = runnable(cpu);
 			best = cpu;
 		}
 	}
 	return best;
 }
 
-/* The CPU for a thread that wakes up or begins. `*found_idle`: it is idle, and claimed. */
-static s32 place(struct task_struct *p, struct thread *t, s32 prev, u64 flags, bool *found_idle)
+/*
+ * The CPU for a thread that wakes up or begins. `*idle`: it is idle, and claimed. After fair.c's
+ * wake_affine() and select_idle_sibling(), with runnable threads in the place of loads.
+ */
+static s32 place(struct task_struct *p, s32 prev, u64 flags, bool *idle)
 {
-	const struct cpumask *idle, *cores;
-	struct thread *waker = thread_of(bpf_get_current_task_btf());
-	s32 here = bpf_get_smp_processor_id(), target = prev, cpu;
-	u64 now = bpf_ktime_get_ns();
+	const s32 here = bpf_get_smp_processor_id();
+	s32 target = prev, cpu;
 
+	*idle = true;
 	if (flags & SCX_WAKE_FORK) {
 		cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
-		*found_idle = cpu >= 0;
-		return cpu >= 0 ? cpu : least_loaded(p, prev);
+		if (cpu >= 0)
+			return cpu;
+		*idle = false;
+		return least_loaded(p, prev);
 	}
-	idle = scx_bpf_get_idle_cpumask();
-	cores = scx_bpf_get_idle_smtmask();
-	if (here != prev && may_run(p, here) &&
-	    !(waker && wakes_wide(waker, t, p->pid, here, now)))
-		target = nearer_cpu(t, here, prev, idle);
-	if (bpf_cpumask_test_cpu(target, idle)) {
-		cpu = target;
-	} else if (share_cache(target, prev) && bpf_cpumask_test_cpu(prev, idle)) {
-		cpu = prev;
-	} else {
-		cpu = idle_near(p, target, cores);
-		if (cpu < 0)
-			cpu = idle_near(p, target, idle);
-		if (cpu < 0)
-			cpu = target;
-	}
-	scx_bpf_put_idle_cpumask(cores);
-	scx_bpf_put_idle_cpumask(idle);
-	*found_idle = may_run(p, cpu) && scx_bpf_test_and_clear_cpu_idle(cpu);
-	return cpu;
+	/* The waker is about to sleep, and leaves its CPU. */
+	if (flags & SCX_WAKE_SYNC && runnable(here) == 1 && may_run(p, here))
+		target = here;
+	if ((target == prev || share_cache(target, prev)) && claim(p, prev))
+		return prev;
+	if (target == prev && here != prev && runnable(here) + 1 < runnable(prev) &&
+	    may_run(p, here))
+		target = here;
+	cpu = idle_near(p, target);
+	if (cpu >= 0)
+		return cpu;
+	*idle = false;
+	return target;
 }
 
 static u64 by_weight(struct task_struct *p, u64 ns)
@@ -132,17 +115,34 @@ static u64 by_weight(struct task_struct *p, u64 ns)
 	return ns * 100 / p->scx.weight;
 }
 
-/* Into the queue of the CPU; a sleeper gains and loses at most a slice by its sleep. */
+static void leave_queue(struct thread *t)
+{
+	if (!t->queued)
+		return;
+	t->queued = 0;
+	t->ahead -= cpu_at(t->queue)->vtime;
+	__sync_fetch_and_add(&cpu_at(t->queue)->queued, -1);
+}
+
+/*
+ * Into the queue of the CPU, by virtual deadline. It is as far ahead of that CPU's virtual time as
+ * it was of the last one's, but at most a slice, or behind it.
+ */
 static void enqueue_at(struct task_struct *p, struct thread *t, s32 cpu, u64 flags)
 {
-	const u64 vtime = cpu_at(cpu)->vtime, slice = by_weight(p, settings.slice_ns);
+	const s64 slice = by_weight(p, settings.slice_ns);
+	struct cpu *c = cpu_at(cpu);
 
-	if ((s64)(p->scx.dsq_vtime - vtime) < -(s64)slice)
-		p->scx.dsq_vtime = vtime - slice;
-	else if ((s64)(p->scx.dsq_vtime - vtime) > (s64)slice)
-		p->scx.dsq_vtime = vtime + slice;
+	leave_queue(t);
+	if (t->ahead > slice)
+		t->ahead = slice;
+	else if (t->ahead < -slice)
+		t->ahead = -slice;
+	t->ahead += c->vtime;
 	t->queued = bpf_ktime_get_ns();
-	insert_by_vtime(p, cpu, settings.slice_ns, p->scx.dsq_vtime + slice, flags);
+	t->queue = cpu;
+	__sync_fetch_and_add(&c->queued, 1);
+	insert_by_vtime(p, cpu, settings.slice_ns, t->ahead + slice, flags);
 }
 
 static bool has_hot_cache(struct thread *t, u64 now)
@@ -180,7 +180,7 @@ static s32 longest_queue(s32 cpu, u32 first, u32 end, s32 least)
 
 	bpf_for(i, first, end) {
 		const s32 other = settings.cpus[i % MAX_CPUS];
-		const s32 queued = other == cpu ? 0 : scx_bpf_dsq_nr_queued(other);
+		const s32 queued = other == cpu ? 0 : cpu_at(other)->queued;
 
 		if (queued > most) {
 			most = queued;
@@ -197,6 +197,9 @@ static bool take_from_longest(s32 cpu, s32 least, bool hot_too, u64 now)
 	if (queue >= 0 && take_from(queue, cpu, hot_too, now))
 		return true;
 	queue = longest_queue(cpu, 0, settings.nr_cpus, least);
+	/* fair.c's rd->overloaded. */
+	if (queue < 0 && least == 1)
+		shared.waiting = false;
 	return queue >= 0 && take_from(queue, cpu, hot_too, now);
 }
 
@@ -206,7 +209,7 @@ static bool take_for_idle(s32 cpu, u64 now)
 	struct cpu *c = cpu_at(cpu);
 	const bool newly = !c->idle_since;
 
-	if (newly && c->idle_mean < LOOK_NS)
+	if (!shared.waiting || (newly && c->idle_mean < LOOK_NS))
 		return false;
 	if (take_from_longest(cpu, 1, !newly && c->failed >= NICE_LOOKS, now)) {
 		count(newly ? COUNTER_pulled : COUNTER_balanced);
@@ -226,7 +229,7 @@ static bool balance(s32 cpu, u64 now)
 	if (now - c->balanced < BALANCE_NS)
 		return false;
 	c->balanced = now;
-	if (!take_from_longest(cpu, scx_bpf_dsq_nr_queued(cpu) + 2, false, now))
+	if (!take_from_longest(cpu, c->queued + 2, false, now))
 		return false;
 	count(COUNTER_balanced);
 	return true;
@@ -238,13 +241,13 @@ static void begin_idle(s32 cpu, u64 now)
 		cpu_at(cpu)->idle_since = now;
 }
 
-static void end_idle(s32 cpu, u64 now)
+static void end_idle(struct cpu *c, u64 now)
 {
-	struct cpu *c = cpu_at(cpu);
 	u64 idle = now - c->idle_since;
 
 	if (!c->idle_since)
 		return;
+	age_load(c, 0, idle);
 	if (idle > IDLE_MOST_NS)
 		idle = IDLE_MOST_NS;
 	c->idle_mean = (c->idle_mean * 7 + idle) / 8;
@@ -258,6 +261,7 @@ static void call_idle(void)
 	const struct cpumask *idle = scx_bpf_get_idle_cpumask();
 	s32 cpu;
 
+	shared.waiting = true;
 	bpf_for(cpu, 0, settings.nr_cpus) {
 		if (bpf_cpumask_test_cpu(cpu, idle)) {
 			scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);

@@ -74,16 +74,15 @@ static int attach(struct bpf_object *object)
 		    bpf_program__autoload(program) && !bpf_program__attach(program))
 			return errno;
 	bpf_object__for_each_map(map, object)
-		if (bpf_map__type(map) == BPF_MAP_TYPE_STRUCT_OPS && bpf_map__autocreate(map) &&
+		if (bpf_map__type(map) == BPF_MAP_TYPE_STRUCT_OPS &&
 		    !bpf_map__attach_struct_ops(map))
 			return errno;
 	return 0;
 }
 
 /* A hook is a detour for each futex call: a mode has those that it needs. */
-static void choose_hooks(struct bpf_object *object, enum mode mode)
+static void choose_hooks(struct bpf_object *object, const struct btf *kernel, enum mode mode)
 {
-	struct btf *kernel = btf__load_vmlinux_btf();
 	const bool newer = btf__find_by_name_kind(kernel, "futex_do_wait", BTF_KIND_FUNC) > 0;
 	const struct {
 		const char *name;
@@ -97,16 +96,37 @@ static void choose_hooks(struct bpf_object *object, enum mode mode)
 		{ "end_wait_queue", mode == MODE_ADAPTIVE && !newer },
 	};
 
-	btf__free(kernel);
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
 		bpf_program__set_autoload(bpf_object__find_program_by_name(object, hooks[i].name),
 					  hooks[i].needed);
 }
 
+/* The kernel's value of an `enum scx_ops_flags`, 0 where it has none of this name. */
+static u64 flag(const struct btf *kernel, const char *name)
+{
+	const struct btf_type *t;
+	int id = btf__find_by_name_kind(kernel, "scx_ops_flags", BTF_KIND_ENUM64);
+
+	if (id < 0)
+		id = btf__find_by_name_kind(kernel, "scx_ops_flags", BTF_KIND_ENUM);
+	t = btf__type_by_id(kernel, id > 0 ? (u32)id : 0);
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const bool wide = btf_is_enum64(t);
+		u32 at = wide ? btf_enum64(t)[i].name_off : btf_enum(t)[i].name_off;
+
+		if (!strcmp(btf__name_by_offset(kernel, at), name))
+			return wide ? btf_enum64_value(&btf_enum64(t)[i]) :
+				      (u64)btf_enum(t)[i].val;
+	}
+	return 0;
+}
+
 int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
 {
 	struct bpf_object *object = bpf_object__open_mem(bpf_object, sizeof(bpf_object), NULL);
+	struct btf *kernel = btf__load_vmlinux_btf();
 	struct settings *settings;
+	struct sched_ext_ops *ops;
 	struct bpf_map *map;
 	void *shared;
 	size_t size;
@@ -118,12 +138,18 @@ int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
 					  &size);
 	settings_of_machine(settings, "/sys");
 	settings->mode = mode;
-	bpf_map__set_autocreate(bpf_object__find_map_by_name(object, everything ? "program" :
-									      "everything"), false);
-	choose_hooks(object, mode);
+	/*
+	 * A wake-up is left to the CPU that it is for, as the kernel's own scheduler does where
+	 * CPUs share no cache: the waker is quicker, and touches no other CPU's queue.
+	 */
+	ops = bpf_map__initial_value(bpf_object__find_map_by_name(object, "fast_ops"), &size);
+	ops->flags = flag(kernel, "SCX_OPS_ALLOW_QUEUED_WAKEUP") |
+		     (everything ? 0 : flag(kernel, "SCX_OPS_SWITCH_PARTIAL"));
+	choose_hooks(object, kernel, mode);
+	btf__free(kernel);
 	error = -bpf_object__load(object);
 	/* libbpf maps it from version 1.5 on, and for skeletons only before. */
-	map = bpf_object__find_map_by_name(object, ".data.shared");
+	map = bpf_object__find_map_by_name(object, ".bss.shared");
 	shared = error ? MAP_FAILED : mmap(NULL, sizeof(struct shared), PROT_READ, MAP_SHARED,
 					   bpf_map__fd(map), 0);
 	if (!error && shared == MAP_FAILED)

@@ -13,26 +13,18 @@ char _license[] SEC("license") = "GPL";
 SEC("struct_ops/select_cpu")
 s32 BPF_PROG(fast_select_cpu, struct task_struct *p, s32 prev, u64 flags)
 {
-	struct thread *t = thread_of(p);
-	const u64 now = bpf_ktime_get_ns();
 	bool idle = false;
-	s32 cpu;
+	s32 cpu = lock_cpu(p, prev);
+	struct thread *t;
 
-	if (!t)
-		return prev;
-	age_load(p, t, now);
-	t->asleep = false;
-	cpu = lock_cpu(p, t, now);
-	t->keeps = cpu >= 0;
-	if (t->keeps) {
+	if (cpu >= 0 && (t = thread_of(p))) {
+		t->keeps = true;
 		count(COUNTER_placed);
-		scx_bpf_test_and_clear_cpu_idle(cpu);
+		if (cpu != (s32)bpf_get_smp_processor_id())
+			scx_bpf_test_and_clear_cpu_idle(cpu);
 	} else {
-		cpu = place(p, t, prev, flags, &idle);
+		cpu = place(p, prev, flags, &idle);
 	}
-	/* Its virtual time is as far from the other CPU's as it was from its own. */
-	p->scx.dsq_vtime += cpu_at(cpu)->vtime - cpu_at(t->cpu)->vtime;
-	move_load(t, cpu);
 	count(idle ? COUNTER_idle : COUNTER_queued);
 	if (idle)
 		insert(p, SCX_DSQ_LOCAL, settings.slice_ns, 0);
@@ -65,7 +57,7 @@ void BPF_PROG(fast_dispatch, s32 cpu, struct task_struct *prev)
 {
 	const u64 now = bpf_ktime_get_ns();
 
-	if (balance(cpu, now) || take_first(cpu))
+	if (cpu_at(cpu)->queued > 0 && (balance(cpu, now) || take_first(cpu)))
 		return;
 	if (prev && prev->scx.flags & SCX_TASK_QUEUED)
 		prev->scx.slice = settings.slice_ns;
@@ -76,7 +68,7 @@ void BPF_PROG(fast_dispatch, s32 cpu, struct task_struct *prev)
 SEC("struct_ops/tick")
 void BPF_PROG(fast_tick, struct task_struct *p)
 {
-	if (scx_bpf_dsq_nr_queued(bpf_get_smp_processor_id()) > 0)
+	if (cpu_at(bpf_get_smp_processor_id())->queued > 0)
 		call_idle();
 }
 
@@ -85,47 +77,45 @@ void BPF_PROG(fast_running, struct task_struct *p)
 {
 	struct thread *t = thread_of(p);
 	const s32 cpu = bpf_get_smp_processor_id();
+	struct cpu *c = cpu_at(cpu);
 	const u64 now = bpf_ktime_get_ns();
 
-	end_idle(cpu, now);
+	end_idle(c, now);
 	if (!t)
 		return;
-	if (t->asleep)
-		age_load(p, t, now);
-	t->asleep = false;
-	if (t->ran_on != cpu) {
-		t->ran_on = cpu;
-		count(COUNTER_migrations);
-	}
 	if (t->cpu != cpu) {
-		p->scx.dsq_vtime += cpu_at(cpu)->vtime - cpu_at(t->cpu)->vtime;
-		move_load(t, cpu);
+		t->cpu = cpu;
+		count(COUNTER_migrations);
 	}
 	if (t->queued) {
 		t->delay += now - t->queued;
-		t->queued = 0;
+		leave_queue(t);
 	}
 	t->started = now;
 	t->keeps = false;
-	if ((s64)(p->scx.dsq_vtime - cpu_at(cpu)->vtime) > 0)
-		cpu_at(cpu)->vtime = p->scx.dsq_vtime;
+	if (t->ahead > 0) {
+		c->vtime += t->ahead;
+		t->ahead = 0;
+	}
 }
 
 SEC("struct_ops/stopping")
 void BPF_PROG(fast_stopping, struct task_struct *p, bool runnable)
 {
 	struct thread *t = thread_of(p);
-	u64 now;
+	struct cpu *c;
+	u64 now, ran;
 
 	if (!t || !t->started)
 		return;
+	c = cpu_at(bpf_get_smp_processor_id());
 	now = bpf_ktime_get_ns();
-	p->scx.dsq_vtime += by_weight(p, now - t->started);
-	age_load(p, t, now);
-	t->ran += now - t->started;
+	ran = now - t->started;
+	t->ahead += by_weight(p, ran);
+	age_load(c, 1 + (c->queued > 0 ? c->queued : 0), ran);
+	t->ran += ran;
 	t->started = 0;
 	t->stopped = now;
-	t->asleep = !runnable;
 	t->sleeps += !runnable;
 }
 
@@ -136,20 +126,18 @@ s32 BPF_PROG(fast_init_task, struct task_struct *p, struct scx_init_task_args *a
 
 	if (!t)
 		return -12;	/* ENOMEM */
-	t->ran_on = t->cpu = scx_bpf_task_cpu(p);
-	t->since = bpf_ktime_get_ns();
-	set_load(t, FULL_LOAD);
-	p->scx.dsq_vtime = cpu_at(t->cpu)->vtime;
+	t->cpu = scx_bpf_task_cpu(p);
 	return 0;
 }
 
-SEC("struct_ops/exit_task")
-void BPF_PROG(fast_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
+/* It ends, or gets a policy of another class. */
+SEC("struct_ops/disable")
+void BPF_PROG(fast_disable, struct task_struct *p)
 {
 	struct thread *t = thread_of(p);
 
 	if (t)
-		set_load(t, 0);
+		leave_queue(t);
 }
 
 SEC("struct_ops.s/init")
@@ -175,23 +163,18 @@ void BPF_PROG(fast_exit, struct scx_exit_info *info)
 	shared.exit_kind = info->kind;
 }
 
-#define OPERATIONS					\
-	.select_cpu = (void *)fast_select_cpu,		\
-	.enqueue = (void *)fast_enqueue,		\
-	.dispatch = (void *)fast_dispatch,		\
-	.tick = (void *)fast_tick,			\
-	.running = (void *)fast_running,		\
-	.stopping = (void *)fast_stopping,		\
-	.init_task = (void *)fast_init_task,		\
-	.exit_task = (void *)fast_exit_task,		\
-	.init = (void *)fast_init,			\
-	.exit = (void *)fast_exit,			\
-	.timeout_ms = 5000,				\
-	.name = "fast"
-
-/* The loader takes one: for all threads, or for threads with the policy SCHED_EXT. */
 SEC(".struct_ops.link")
-struct sched_ext_ops everything = { OPERATIONS };
-
-SEC(".struct_ops.link")
-struct sched_ext_ops program = { OPERATIONS, .flags = SCX_OPS_SWITCH_PARTIAL };
+struct sched_ext_ops fast_ops = {
+	.select_cpu = (void *)fast_select_cpu,
+	.enqueue = (void *)fast_enqueue,
+	.dispatch = (void *)fast_dispatch,
+	.tick = (void *)fast_tick,
+	.running = (void *)fast_running,
+	.stopping = (void *)fast_stopping,
+	.disable = (void *)fast_disable,
+	.init_task = (void *)fast_init_task,
+	.init = (void *)fast_init,
+	.exit = (void *)fast_exit,
+	.timeout_ms = 5000,
+	.name = "fast",
+};

@@ -101,8 +101,11 @@ static int say(enum libbpf_print_level level, const char *format, va_list argume
 
 static void tell(const struct scheduler *scheduler, FILE *json)
 {
-	const volatile u64 *values = scheduler->shared->counters;
+	u64 values[N_COUNTERS] = { 0 };
 
+	for (int cpu = 0; cpu < MAX_CPUS; cpu++)
+		for (int i = 0; i < N_COUNTERS; i++)
+			values[i] += scheduler->shared->cpus[cpu].counters[i];
 	fprintf(stderr, "scx_fast:");
 	for (int i = 0; i < N_COUNTERS; i++)
 		fprintf(stderr, " %s %" PRIu64, counters[i], values[i]);

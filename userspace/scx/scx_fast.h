@@ -61,11 +61,48 @@ struct settings {
 	u32 cpus[MAX_CPUS], llc_first[MAX_CPUS], llc_end[MAX_CPUS];
 };
 
+/* Of a CPU. What others write begins a cache line of its own. */
+struct cpu {
+	u64 vtime;		/* virtual time of what runs there */
+	u64 idle_since;		/* 0: it is not idle */
+	u64 idle_mean;		/* of its last idle times */
+	u64 balanced;		/* when it last compared its queue */
+	s64 load;		/* how many threads it has to run, averaged */
+	u32 failed;		/* looks while idle that found only threads with hot caches */
+	s32 releaser, waiter;	/* what runs there, in a futex call, is to wake the other */
+	u32 marked;		/* and so many in all */
+	u64 counters[N_COUNTERS];
+	s32 queued __attribute__((aligned(128)));	/* threads in its queue */
+	u64 home_until;		/* of a lock group */
+} __attribute__((aligned(128)));
+
 /* The loader maps it. */
 struct shared {
-	u64 counters[N_COUNTERS];
+	struct cpu cpus[MAX_CPUS];
+	bool waiting;		/* a thread may be in a queue */
 	s64 exit_kind, exit_code;
 	char exit_reason[128], exit_message[256];
+};
+
+struct task_struct;
+struct scx_init_task_args;
+struct scx_exit_info;
+
+/* What the scheduler does; libbpf finds the kernel's members by name. The loader sets the flags. */
+struct sched_ext_ops {
+	s32 (*select_cpu)(struct task_struct *p, s32 prev_cpu, u64 wake_flags);
+	void (*enqueue)(struct task_struct *p, u64 enq_flags);
+	void (*dispatch)(s32 cpu, struct task_struct *prev);
+	void (*tick)(struct task_struct *p);
+	void (*running)(struct task_struct *p);
+	void (*stopping)(struct task_struct *p, bool runnable);
+	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
+	void (*disable)(struct task_struct *p);
+	s32 (*init)(void);
+	void (*exit)(struct scx_exit_info *info);
+	u64 flags;
+	u32 timeout_ms;
+	char name[128];
 };
 
 #endif
