@@ -7,6 +7,7 @@
 # make install    the `fast` command for all users: PREFIX (default: /usr/local), DESTDIR
 # make install-intervals  the runtime, for other programs, into PREFIX
 # make install-gomp       its OpenMP library, for programs of GCC, into PREFIX
+# make install-scx        FAST as a scheduler that is loaded, and its systemd unit, into PREFIX
 # make clean      remove what was built here (not the kernels: see `scripts/fast kernel list`)
 
 VENV := build/venv
@@ -68,6 +69,12 @@ install-gomp: $(USER)/build.ninja
 	ninja -C $(USER) subprojects/intervals/openmp/libgomp.so.1
 	meson install -C $(USER) --no-rebuild --tags openmp
 
+# It needs neither the laboratory nor a build of the kernel. Nothing is started.
+install-scx: $(USER)/build.ninja
+	meson configure $(USER) --prefix=$(abspath $(PREFIX))
+	ninja -C $(USER) userspace/scx/scx_fast
+	meson install -C $(USER) --no-rebuild --tags scx
+
 clean:
 	rm -rf build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -93,4 +100,4 @@ $(USER)/build.ninja: | deps
 $(LIBRARY)/build.ninja:
 	meson setup -Dtests=disabled $(LIBRARY) userspace/intervals
 
-.PHONY: all demo docs install install-intervals install-gomp test test-full clean programs deps
+.PHONY: all demo docs install install-intervals install-gomp install-scx test test-full clean programs deps

@@ -53,52 +53,6 @@ int BPF_PROG(woken)
 	return 0;
 }
 
-static void begin_wait(void)
-{
-	struct task_struct *p = bpf_get_current_task_btf();
-	struct thread *mine = thread_of(p);
-
-	if (mine)
-		enter_call(p, mine, false);
-}
-
-static void end_wait(void)
-{
-	struct thread *mine = thread_of(bpf_get_current_task_btf());
-
-	if (mine)
-		leave_call(mine, false);
-}
-
-/* Where a thread sleeps: the second function is Linux 6.12's, and the loader takes the one. */
-SEC("?fentry/futex_do_wait")
-int BPF_PROG(begin_do_wait)
-{
-	begin_wait();
-	return 0;
-}
-
-SEC("?fexit/futex_do_wait")
-int BPF_PROG(end_do_wait)
-{
-	end_wait();
-	return 0;
-}
-
-SEC("?fentry/futex_wait_queue")
-int BPF_PROG(begin_wait_queue)
-{
-	begin_wait();
-	return 0;
-}
-
-SEC("?fexit/futex_wait_queue")
-int BPF_PROG(end_wait_queue)
-{
-	end_wait();
-	return 0;
-}
-
 /* In adaptive: the home of its group, or -1. */
 static s32 group_cpu(struct task_struct *p, struct task_struct *releaser, u32 woken)
 {
@@ -109,6 +63,8 @@ static s32 group_cpu(struct task_struct *p, struct task_struct *releaser, u32 wo
 	if (!t || !waker)
 		return -1;
 	cpu = home_of(p, t, waker, woken, now);
+	if (cpu >= 0 && held_up(cpu))
+		return -1;
 	t->home = cpu + 1;
 	t->homed = now;
 	return cpu;

@@ -150,7 +150,7 @@ static s32 home_of(struct task_struct *p, struct thread *t, struct thread *waker
 /* The home that the thread was last placed at, if that was not long ago; else -1. */
 static s32 last_home(struct task_struct *p, struct thread *t, u64 now)
 {
-	return t->home && now - t->homed < FAST_LAPSE_NS && may_run(p, t->home - 1) ?
+	return t->home && since(t->homed, now) < FAST_LAPSE_NS && may_run(p, t->home - 1) ?
 	       t->home - 1 : -1;
 }
 

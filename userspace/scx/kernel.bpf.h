@@ -101,12 +101,9 @@ struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
 void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
 s32 scx_bpf_create_dsq(u64 dsq, s32 node) KFUNC;
 s32 scx_bpf_task_cpu(const struct task_struct *p) KFUNC;
+u32 scx_bpf_reenqueue_local(void) KFUNC;
 void scx_bpf_kick_cpu(s32 cpu, u64 flags) KFUNC;
-bool scx_bpf_test_and_clear_cpu_idle(s32 cpu) KFUNC;
-s32 scx_bpf_pick_idle_cpu(const struct cpumask *mask, u64 flags) KFUNC;
-const struct cpumask *scx_bpf_get_idle_cpumask(void) KFUNC;
-const struct cpumask *scx_bpf_get_idle_smtmask(void) KFUNC;
-void scx_bpf_put_idle_cpumask(const struct cpumask *mask) KFUNC;
+u64 scx_bpf_now(void) KFUNC;
 bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) KFUNC;
 
 static inline void insert(struct task_struct *p, u64 dsq, u64 slice, u64 flags)

@@ -29,48 +29,42 @@ static u32 runnable(s32 cpu)
 {
 	const struct cpu *c = cpu_at(cpu);
 
-	return (c->queued > 0 ? c->queued : 0) + !c->idle_since;
+	return (c->queued > 0 ? c->queued : 0) + !c->idle;
 }
 
 /* Is the CPU idle? Then it is not for the next thread that asks. */
 static bool claim(struct task_struct *p, s32 cpu)
 {
-	return scx_bpf_test_and_clear_cpu_idle(cpu) && may_run(p, cpu);
+	struct cpu *c = cpu_at(cpu);
+
+	return c->idle && may_run(p, cpu) && __sync_val_compare_and_swap(&c->idle, 1, 0) == 1;
 }
 
-/* An idle CPU that shares the target's cache, better one whose core is idle, or -1. */
-static s32 idle_near(struct task_struct *p, s32 target)
+/* An idle CPU of these, better one whose core is idle, or -1. */
+static s32 find_idle(struct task_struct *p, u32 first, u32 end)
 {
-	const u32 first = cache_first(target), end = cache_end(target);
-	const struct cpumask *idle, *cores;
 	s32 found = -1;
 	u32 i;
 
-	if (end - first < 2)
-		return -1;
-	idle = scx_bpf_get_idle_cpumask();
-	cores = scx_bpf_get_idle_smtmask();
 	bpf_for(i, first, end) {
-		const s32 cpu = settings.cpus[i % MAX_CPUS];
+		const u32 cpu = settings.cpus[i % MAX_CPUS];
 
-		if (!bpf_cpumask_test_cpu(cpu, idle) || !may_run(p, cpu))
+		if (!cpu_at(cpu)->idle || !may_run(p, cpu))
 			continue;
 		found = cpu;
-		if (bpf_cpumask_test_cpu(cpu, cores))
+		if (cpu_at(settings.sibling[cpu % MAX_CPUS])->idle)
 			break;
 	}
-	scx_bpf_put_idle_cpumask(cores);
-	scx_bpf_put_idle_cpumask(idle);
 	return found >= 0 && claim(p, found) ? found : -1;
 }
 
 static s32 least_loaded(struct task_struct *p, s32 prev)
 {
-	u32 least = runnable(prev);
+	u32 least = held_up(prev) ? -1U : runnable(prev);
 	s32 cpu, best = prev;
 
 	bpf_for(cpu, 0, settings.nr_cpus) {
-		if (runnable(cpu) < least && may_run(p, cpu)) {
+		if (runnable(cpu) < least && may_run(p, cpu) && !held_up(cpu)) {
 			least = runnable(cpu);
 			best = cpu;
 		}
@@ -89,7 +83,7 @@ static s32 place(struct task_struct *p, s32 prev, u64 flags, bool *idle)
 
 	*idle = true;
 	if (flags & SCX_WAKE_FORK) {
-		cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
+		cpu = find_idle(p, 0, settings.nr_cpus);
 		if (cpu >= 0)
 			return cpu;
 		*idle = false;
@@ -103,11 +97,14 @@ static s32 place(struct task_struct *p, s32 prev, u64 flags, bool *idle)
 	if (target == prev && here != prev && runnable(here) + 1 < runnable(prev) &&
 	    may_run(p, here))
 		target = here;
-	cpu = idle_near(p, target);
+	cpu = cache_end(target) - cache_first(target) < 2 ? -1 :
+	      find_idle(p, cache_first(target), cache_end(target));
+	if (cpu < 0 && held_up(target))
+		cpu = find_idle(p, 0, settings.nr_cpus);
 	if (cpu >= 0)
 		return cpu;
 	*idle = false;
-	return target;
+	return held_up(target) ? least_loaded(p, prev) : target;
 }
 
 static u64 by_weight(struct task_struct *p, u64 ns)
@@ -139,7 +136,7 @@ static void enqueue_at(struct task_struct *p, struct thread *t, s32 cpu, u64 fla
 	else if (t->ahead < -slice)
 		t->ahead = -slice;
 	t->ahead += c->vtime;
-	t->queued = bpf_ktime_get_ns();
+	t->queued = clock();
 	t->queue = cpu;
 	__sync_fetch_and_add(&c->queued, 1);
 	insert_by_vtime(p, cpu, settings.slice_ns, t->ahead + slice, flags);
@@ -147,7 +144,7 @@ static void enqueue_at(struct task_struct *p, struct thread *t, s32 cpu, u64 fla
 
 static bool has_hot_cache(struct thread *t, u64 now)
 {
-	return now - t->stopped < HOT_NS;
+	return since(t->stopped, now) < HOT_NS;
 }
 
 /* The first thread in the queue that may move here. */
@@ -155,6 +152,7 @@ static bool take_from(s32 queue, s32 cpu, bool hot_too, u64 now)
 {
 	struct bpf_iter_scx_dsq it;
 	struct task_struct *p;
+	const bool held = held_up(queue);
 	bool taken = false;
 
 	bpf_iter_scx_dsq_new(&it, queue, 0);
@@ -163,7 +161,7 @@ static bool take_from(s32 queue, s32 cpu, bool hot_too, u64 now)
 
 		if (!t || !may_run(p, cpu))
 			continue;
-		if (now - t->queued < FORGOTTEN_NS &&
+		if (!held && since(t->queued, now) < FORGOTTEN_NS &&
 		    (t->keeps || (!hot_too && has_hot_cache(t, now))))
 			continue;
 		taken = take_this(&it, p);
@@ -235,18 +233,10 @@ static bool balance(s32 cpu, u64 now)
 	return true;
 }
 
-static void begin_idle(s32 cpu, u64 now)
-{
-	if (!cpu_at(cpu)->idle_since)
-		cpu_at(cpu)->idle_since = now;
-}
-
 static void end_idle(struct cpu *c, u64 now)
 {
 	u64 idle = now - c->idle_since;
 
-	if (!c->idle_since)
-		return;
 	age_load(c, 0, idle);
 	if (idle > IDLE_MOST_NS)
 		idle = IDLE_MOST_NS;
@@ -258,17 +248,15 @@ static void end_idle(struct cpu *c, u64 now)
 /* On a busy CPU whose queue is not empty: let an idle one look. */
 static void call_idle(void)
 {
-	const struct cpumask *idle = scx_bpf_get_idle_cpumask();
 	s32 cpu;
 
 	shared.waiting = true;
 	bpf_for(cpu, 0, settings.nr_cpus) {
-		if (bpf_cpumask_test_cpu(cpu, idle)) {
+		if (cpu_at(cpu)->idle) {
 			scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
 			break;
 		}
 	}
-	scx_bpf_put_idle_cpumask(idle);
 }
 
 #endif

@@ -16,26 +16,44 @@ static const unsigned char bpf_object[] __attribute__((aligned(8))) = {
 #include "scx_fast.bpf.h"
 };
 
+/* CPUs in a list of /sys that is of this one: `*first` is the first, `*second` the next, if any. */
+static bool read_list(u32 *first, u32 *second, const char *sys, u32 cpu, const char *list)
+{
+	char path[512];
+	FILE *file;
+	int n;
+
+	snprintf(path, sizeof(path), "%s/devices/system/cpu/cpu%u/%s", sys, cpu, list);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	n = fscanf(file, "%u%*c%u", first, second);
+	fclose(file);
+	return n >= 1;
+}
+
 /* The lowest CPU of those that share the CPU's last level cache; 0 where no cache is told. */
 static u32 cache_of(const char *sys, u32 cpu)
 {
-	unsigned int first = 0, number;
-	char path[512];
+	u32 first = 0, second;
+	char list[64];
 
+	/* The last is the one of the highest level. */
 	for (int i = 0; i < 8; i++) {
-		FILE *file;
-
-		snprintf(path, sizeof(path),
-			 "%s/devices/system/cpu/cpu%u/cache/index%d/shared_cpu_list", sys, cpu, i);
-		file = fopen(path, "re");
-		if (!file)
+		snprintf(list, sizeof(list), "cache/index%d/shared_cpu_list", i);
+		if (!read_list(&first, &second, sys, cpu, list))
 			break;
-		/* The last is the one of the highest level. */
-		if (fscanf(file, "%u", &number) == 1)
-			first = number;
-		fclose(file);
 	}
 	return first;
+}
+
+/* Another CPU of the core, or the CPU itself. */
+static u32 sibling_of(const char *sys, u32 cpu)
+{
+	u32 first = cpu, second = cpu;
+
+	read_list(&first, &second, sys, cpu, "topology/thread_siblings_list");
+	return (first == cpu ? second : first) % MAX_CPUS;
 }
 
 void settings_of_machine(struct settings *settings, const char *sys)
@@ -45,8 +63,10 @@ void settings_of_machine(struct settings *settings, const char *sys)
 	int scale = 1;
 
 	settings->nr_cpus = cpus < MAX_CPUS ? (s32)cpus : MAX_CPUS;
-	for (u32 cpu = 0; cpu < (u32)settings->nr_cpus; cpu++)
+	for (u32 cpu = 0; cpu < (u32)settings->nr_cpus; cpu++) {
 		cache[cpu] = cache_of(sys, cpu);
+		settings->sibling[cpu] = sibling_of(sys, cpu);
+	}
 	for (u32 of = 0; of < (u32)settings->nr_cpus; of++) {
 		const u32 first = n;
 
@@ -80,27 +100,6 @@ static int attach(struct bpf_object *object)
 	return 0;
 }
 
-/* A hook is a detour for each futex call: a mode has those that it needs. */
-static void choose_hooks(struct bpf_object *object, const struct btf *kernel, enum mode mode)
-{
-	const bool newer = btf__find_by_name_kind(kernel, "futex_do_wait", BTF_KIND_FUNC) > 0;
-	const struct {
-		const char *name;
-		bool needed;
-	} hooks[] = {
-		{ "marked", mode != MODE_OFF },
-		{ "woken", mode == MODE_ADAPTIVE },
-		{ "begin_do_wait", mode == MODE_ADAPTIVE && newer },
-		{ "end_do_wait", mode == MODE_ADAPTIVE && newer },
-		{ "begin_wait_queue", mode == MODE_ADAPTIVE && !newer },
-		{ "end_wait_queue", mode == MODE_ADAPTIVE && !newer },
-	};
-
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
-		bpf_program__set_autoload(bpf_object__find_program_by_name(object, hooks[i].name),
-					  hooks[i].needed);
-}
-
 /* The kernel's value of an `enum scx_ops_flags`, 0 where it has none of this name. */
 static u64 flag(const struct btf *kernel, const char *name)
 {
@@ -119,6 +118,11 @@ static u64 flag(const struct btf *kernel, const char *name)
 				      (u64)btf_enum(t)[i].val;
 	}
 	return 0;
+}
+
+static void set_hook(struct bpf_object *object, const char *name, bool needed)
+{
+	bpf_program__set_autoload(bpf_object__find_program_by_name(object, name), needed);
 }
 
 int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
@@ -145,7 +149,9 @@ int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
 	ops = bpf_map__initial_value(bpf_object__find_map_by_name(object, "fast_ops"), &size);
 	ops->flags = flag(kernel, "SCX_OPS_ALLOW_QUEUED_WAKEUP") |
 		     (everything ? 0 : flag(kernel, "SCX_OPS_SWITCH_PARTIAL"));
-	choose_hooks(object, kernel, mode);
+	/* A hook is a detour: a mode has those that it needs. */
+	set_hook(object, "marked", mode != MODE_OFF);
+	set_hook(object, "woken", mode == MODE_ADAPTIVE);
 	btf__free(kernel);
 	error = -bpf_object__load(object);
 	/* libbpf maps it from version 1.5 on, and for skeletons only before. */

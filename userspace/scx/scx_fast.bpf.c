@@ -20,8 +20,7 @@ s32 BPF_PROG(fast_select_cpu, struct task_struct *p, s32 prev, u64 flags)
 	if (cpu >= 0 && (t = thread_of(p))) {
 		t->keeps = true;
 		count(COUNTER_placed);
-		if (cpu != (s32)bpf_get_smp_processor_id())
-			scx_bpf_test_and_clear_cpu_idle(cpu);
+		claim(p, cpu);
 	} else {
 		cpu = place(p, prev, flags, &idle);
 	}
@@ -37,12 +36,12 @@ void BPF_PROG(fast_enqueue, struct task_struct *p, u64 flags)
 	struct thread *t = thread_of(p);
 	s32 cpu = scx_bpf_task_cpu(p), home;
 
-	if (!t) {
+	if (!t || (cpu_at(cpu)->idle_since && !cpu_at(cpu)->queued)) {
 		insert(p, SCX_DSQ_LOCAL, settings.slice_ns, flags);
 		return;
 	}
 	/* Its slice is over, or it moves: it goes home, if its group has met meanwhile. */
-	home = flags & SCX_ENQ_WAKEUP ? -1 : last_home(p, t, bpf_ktime_get_ns());
+	home = flags & SCX_ENQ_WAKEUP ? -1 : last_home(p, t, clock());
 	if (home >= 0) {
 		t->keeps = true;
 		cpu = home;
@@ -55,14 +54,36 @@ void BPF_PROG(fast_enqueue, struct task_struct *p, u64 flags)
 SEC("struct_ops/dispatch")
 void BPF_PROG(fast_dispatch, s32 cpu, struct task_struct *prev)
 {
-	const u64 now = bpf_ktime_get_ns();
+	const u64 now = clock();
 
 	if (cpu_at(cpu)->queued > 0 && (balance(cpu, now) || take_first(cpu)))
 		return;
 	if (prev && prev->scx.flags & SCX_TASK_QUEUED)
 		prev->scx.slice = settings.slice_ns;
-	else if (!take_for_idle(cpu, now))
-		begin_idle(cpu, now);
+	else
+		take_for_idle(cpu, now);
+}
+
+/* Another class takes the CPU: what waits there may go where it can run. */
+SEC("struct_ops/cpu_release")
+void BPF_PROG(fast_cpu_release, s32 cpu, struct scx_cpu_release_args *args)
+{
+	if (scx_bpf_reenqueue_local() || cpu_at(cpu)->queued > 0)
+		call_idle();
+}
+
+SEC("struct_ops/update_idle")
+void BPF_PROG(fast_update_idle, s32 cpu, bool idle)
+{
+	struct cpu *c = cpu_at(cpu);
+	const u64 now = clock();
+
+	c->idle = idle;
+	c->changed = now;
+	if (!idle && c->idle_since)
+		end_idle(c, now);
+	else if (idle && !c->idle_since)
+		c->idle_since = now;
 }
 
 SEC("struct_ops/tick")
@@ -78,9 +99,8 @@ void BPF_PROG(fast_running, struct task_struct *p)
 	struct thread *t = thread_of(p);
 	const s32 cpu = bpf_get_smp_processor_id();
 	struct cpu *c = cpu_at(cpu);
-	const u64 now = bpf_ktime_get_ns();
+	const u64 now = clock();
 
-	end_idle(c, now);
 	if (!t)
 		return;
 	if (t->cpu != cpu) {
@@ -88,11 +108,15 @@ void BPF_PROG(fast_running, struct task_struct *p)
 		count(COUNTER_migrations);
 	}
 	if (t->queued) {
-		t->delay += now - t->queued;
+		t->delay += since(t->queued, now);
 		leave_queue(t);
 	}
+	c->runs = true;
 	t->started = now;
 	t->keeps = false;
+	if (t->slept)
+		leave_call(t, false);
+	t->slept = false;
 	if (t->ahead > 0) {
 		c->vtime += t->ahead;
 		t->ahead = 0;
@@ -109,8 +133,14 @@ void BPF_PROG(fast_stopping, struct task_struct *p, bool runnable)
 	if (!t || !t->started)
 		return;
 	c = cpu_at(bpf_get_smp_processor_id());
-	now = bpf_ktime_get_ns();
+	now = clock();
+	c->runs = false;
+	c->changed = now;
 	ran = now - t->started;
+	/* Most threads sleep in futex calls, and no other way to tell is as cheap. */
+	if (!runnable)
+		enter_call(p, t, false);
+	t->slept = !runnable;
 	t->ahead += by_weight(p, ran);
 	age_load(c, 1 + (c->queued > 0 ? c->queued : 0), ran);
 	t->ran += ran;
@@ -169,6 +199,8 @@ struct sched_ext_ops fast_ops = {
 	.enqueue = (void *)fast_enqueue,
 	.dispatch = (void *)fast_dispatch,
 	.tick = (void *)fast_tick,
+	.cpu_release = (void *)fast_cpu_release,
+	.update_idle = (void *)fast_update_idle,
 	.running = (void *)fast_running,
 	.stopping = (void *)fast_stopping,
 	.disable = (void *)fast_disable,

@@ -89,8 +89,8 @@ static const struct argp argp = {
 	.doc = "Runs a program under a scheduler that places the waiter of a lock on the CPU where the "
 	       "lock was released. The scheduler is a BPF program (sched_ext), gone when this ends. "
 	       "Where it cannot be loaded the program runs without, and the reason is said. Without "
-	       "--all, threads of the machine's normal policy come first: beside such load the "
-	       "program gets a twentieth of a CPU.\v"
+	       "--all, threads of the machine's normal policy come first: it is not loaded where such "
+	       "threads keep the CPUs busy.\v"
 	       COMMAND_STATUS("scx_fast"),
 };
 
@@ -207,6 +207,8 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	reason = why_not("/sys");
+	if (!reason && !opt.everything)
+		reason = why_not_beside("/proc");
 	if (!reason) {
 		error = scheduler_load(&scheduler, opt.mode, opt.everything);
 		if (error)

@@ -59,6 +59,7 @@ struct settings {
 	u64 slice_ns;
 	/* CPUs by last level cache, and where in this list a CPU's cache begins and ends. */
 	u32 cpus[MAX_CPUS], llc_first[MAX_CPUS], llc_end[MAX_CPUS];
+	u32 sibling[MAX_CPUS];	/* another CPU of the same core, or itself */
 };
 
 /* Of a CPU. What others write begins a cache line of its own. */
@@ -68,11 +69,14 @@ struct cpu {
 	u64 idle_mean;		/* of its last idle times */
 	u64 balanced;		/* when it last compared its queue */
 	s64 load;		/* how many threads it has to run, averaged */
+	u64 changed;		/* when a thread of ours last began or ended to run there */
 	u32 failed;		/* looks while idle that found only threads with hot caches */
 	s32 releaser, waiter;	/* what runs there, in a futex call, is to wake the other */
 	u32 marked;		/* and so many in all */
 	u64 counters[N_COUNTERS];
-	s32 queued __attribute__((aligned(128)));	/* threads in its queue */
+	s32 idle __attribute__((aligned(128)));	/* and no thread is on its way to it */
+	bool runs;		/* a thread of ours */
+	s32 queued;		/* threads in its queue */
 	u64 home_until;		/* of a lock group */
 } __attribute__((aligned(128)));
 
@@ -86,6 +90,7 @@ struct shared {
 
 struct task_struct;
 struct scx_init_task_args;
+struct scx_cpu_release_args;
 struct scx_exit_info;
 
 /* What the scheduler does; libbpf finds the kernel's members by name. The loader sets the flags. */
@@ -94,6 +99,8 @@ struct sched_ext_ops {
 	void (*enqueue)(struct task_struct *p, u64 enq_flags);
 	void (*dispatch)(s32 cpu, struct task_struct *prev);
 	void (*tick)(struct task_struct *p);
+	void (*cpu_release)(s32 cpu, struct scx_cpu_release_args *args);
+	void (*update_idle)(s32 cpu, bool idle);
 	void (*running)(struct task_struct *p);
 	void (*stopping)(struct task_struct *p, bool runnable);
 	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);

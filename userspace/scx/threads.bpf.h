@@ -10,6 +10,7 @@
 #define FULL_LOAD 1024
 /* The time constant of a load: half of it is forgotten in 32 ms, as in PELT (kernel/sched/pelt.c). */
 #define LOAD_NS 46000000ULL
+#define HELD_NS 1000000ULL
 
 const volatile struct settings settings SEC(".rodata.settings");
 struct shared shared SEC(".bss.shared");
@@ -22,6 +23,7 @@ struct thread {
 	s64 ahead;		/* of its CPU's virtual time; in a queue: its own virtual time */
 	s32 cpu;		/* where it last ran */
 	bool keeps;		/* it was placed: no other CPU takes it before it has run */
+	bool slept;		/* since it was stopped */
 	u32 sleeps;		/* how often it has slept */
 	u64 ran;		/* CPU time until it was last stopped */
 	u64 delay;		/* time in queues */
@@ -53,6 +55,21 @@ static void count(enum counter which)
 	cpu_at(bpf_get_smp_processor_id())->counters[which]++;
 }
 
+/*
+ * The run queue's clock is cheaper than the other, but one CPU's may be behind another's, which
+ * fast_policy.h does not expect.
+ */
+static u64 clock(void)
+{
+	return settings.mode != MODE_ADAPTIVE && bpf_ksym_exists(scx_bpf_now) ?
+	       scx_bpf_now() : bpf_ktime_get_ns();
+}
+
+static u64 since(u64 then, u64 now)
+{
+	return now > then ? now - then : 0;
+}
+
 /* Where the CPUs that share this one's last level cache begin and end in settings.cpus. */
 static u32 cache_first(s32 cpu)
 {
@@ -67,6 +84,14 @@ static u32 cache_end(s32 cpu)
 static bool may_run(struct task_struct *p, s32 cpu)
 {
 	return bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
+}
+
+/* Does another class have the CPU, for longer than it takes to switch? */
+static bool held_up(s32 cpu)
+{
+	const struct cpu *c = cpu_at(cpu);
+
+	return !c->idle && !c->runs && since(c->changed, clock()) > HELD_NS;
 }
 
 /* It had so many runnable threads for that long. */

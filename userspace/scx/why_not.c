@@ -2,7 +2,7 @@
 #include "why_not.h"
 
 #include <bpf/btf.h>
-#include <stdbool.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,4 +64,52 @@ const char *why_not(const char *sys)
 	if (!reason && geteuid() != 0)
 		reason = "it takes root to load a scheduler";
 	return reason;
+}
+
+#define LOOK_US 200000
+
+/* The CPUs' idle time, and all of it. A text of another form has none. */
+static bool cpu_time(const char *stat, uint64_t *idle, uint64_t *all)
+{
+	uint64_t user, nice, system, waiting;
+
+	if (sscanf(stat, "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &user, &nice,
+		   &system, idle, &waiting) != 5)
+		return false;
+	*idle += waiting;
+	*all = user + nice + system + *idle;
+	return true;
+}
+
+bool are_busy(const char *before, const char *after)
+{
+	uint64_t idle[2], all[2];
+
+	return cpu_time(before, &idle[0], &all[0]) && cpu_time(after, &idle[1], &all[1]) &&
+	       (all[1] - all[0]) * 3 > (idle[1] - idle[0]) * 4;
+}
+
+static void read_stat(const char *proc, char text[256])
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/stat", proc);
+	file = fopen(path, "re");
+	if (!file || !fgets(text, 256, file))
+		*text = '\0';
+	if (file)
+		fclose(file);
+}
+
+const char *why_not_beside(const char *proc)
+{
+	char before[256], after[256];
+
+	read_stat(proc, before);
+	usleep(LOOK_US);
+	read_stat(proc, after);
+	return are_busy(before, after) ?
+	       "the CPUs are busy with other programs, which would come first: --all schedules them, "
+	       "too" : NULL;
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,6 +157,122 @@ static void ends(void)
 	tell("another user's program runs without", holds(ERRORS, "it takes root to load a scheduler"));
 }
 
+/* A child that computes until it is killed, of this class. */
+static pid_t spin(int policy)
+{
+	const struct sched_param parameters = { .sched_priority = policy == SCHED_FIFO };
+	pid_t pid = fork();
+	cpu_set_t one;
+
+	if (pid)
+		return pid;
+	CPU_ZERO(&one);
+	CPU_SET(1, &one);
+	if (policy == SCHED_FIFO && sched_setaffinity(0, sizeof(one), &one))
+		_exit(1);
+	if (sched_setscheduler(0, policy, &parameters))
+		_exit(1);
+	for (;;)
+		;
+}
+
+/* Its CPU time in microseconds. */
+static long end_spinning(pid_t pid)
+{
+	struct rusage usage;
+
+	kill(pid, SIGKILL);
+	wait4(pid, NULL, 0, &usage);
+	return usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec;
+}
+
+static bool runs_on(int cpu)
+{
+	for (int i = 0; i < 10; i++) {
+		usleep(1000);
+		if (sched_getcpu() != cpu)
+			return false;
+	}
+	return true;
+}
+
+static bool obeys_masks(void)
+{
+	cpu_set_t mask;
+	bool ok = true;
+
+	for (int i = 0; i < 20; i++) {
+		CPU_ZERO(&mask);
+		CPU_SET(i % 2, &mask);
+		ok &= !sched_setaffinity(0, sizeof(mask), &mask) && sched_getcpu() == i % 2 &&
+		      runs_on(i % 2);
+	}
+	CPU_SET(0, &mask);
+	CPU_SET(1, &mask);
+	return ok && !sched_setaffinity(0, sizeof(mask), &mask);
+}
+
+static bool obeys_cpuset(void)
+{
+	bool ok;
+
+	mkdir("/groups", 0755);
+	mount("cgroup2", "/groups", "cgroup2", 0, NULL);
+	write_to("/groups/cgroup.subtree_control", "+cpuset");
+	mkdir("/groups/one", 0755);
+	write_to("/groups/one/cpuset.cpus", "1");
+	write_to("/groups/one/cgroup.procs", "0");
+	ok = runs_on(1);
+	write_to("/groups/cgroup.procs", "0");
+	return ok;
+}
+
+static bool storm(void)
+{
+	pid_t children[300];
+	bool ok = true;
+
+	for (int i = 0; i < 300; i++) {
+		children[i] = fork();
+		if (!children[i])
+			_exit(7);
+	}
+	for (int i = 0; i < 300; i++)
+		ok &= end_of(children[i]) == 7;
+	return ok;
+}
+
+static void beside(void)
+{
+	pid_t first = spin(SCHED_OTHER), second = spin(SCHED_OTHER), loader, realtime;
+	long one, other;
+
+	sleep(1);
+	end_of(start(ARGV("--", "/bin/placement", "1"), 0));
+	tell("beside busy CPUs a program runs without",
+	     holds(ERRORS, "the CPUs are busy with other programs"));
+	loader = start(ARGV("--all"), 0);
+	becomes(STATE, "enabled");
+	end_spinning(first);
+	end_spinning(second);
+	first = spin(SCHED_OTHER);
+	second = spin(SCHED_OTHER);
+	usleep(100000);
+	realtime = spin(SCHED_FIFO);
+	sleep(4);
+	one = end_spinning(first);
+	other = end_spinning(second);
+	end_spinning(realtime);
+	printf("# beside a real-time thread: %ld and %ld us\n", one, other);
+	tell("a real-time thread holds up no other", one < 4 * other && other < 4 * one);
+	tell("affinity masks are obeyed", obeys_masks());
+	tell("cpusets are obeyed", obeys_cpuset());
+	tell("a storm of forks", storm());
+	tell("and it is loaded still", holds(STATE, "enabled"));
+	kill(loader, SIGTERM);
+	end_of(loader);
+}
+
 int main(void)
 {
 	prepare();
@@ -162,6 +280,7 @@ int main(void)
 	chmod("/", 0755);
 	placing();
 	ends();
+	beside();
 	printf("end of the guest\n");
 	fflush(stdout);
 	sync();

@@ -121,4 +121,16 @@ TEST(a_hook_with_other_arguments)
 	assert_reason("too old for it");
 }
 
+TEST(beside_busy_cpus_it_says_so)
+{
+	static const char before[] = "cpu 100 0 100 1000 50 0 0 0 0 0";
+
+	assert_false(are_busy(before, before));
+	assert_false(are_busy(before, "cpu 120 0 104 1060 66 0 0 0 0 0"));
+	assert_true(are_busy(before, "cpu 120 0 106 1060 64 0 0 0 0 0"));
+	assert_true(are_busy(before, "cpu 100 50 100 1000 50 0 0 0 0 0"));
+	assert_false(are_busy("", "cpu 100 50 100 1000 50"));
+	assert_null(why_not_beside("/nowhere"));
+}
+
 RUN_TESTS(make_kernel, remove_kernel)
