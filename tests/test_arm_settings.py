@@ -16,7 +16,7 @@ from fastlab.base.progress import PlainReporter
 from fastlab.guest import vm
 from fastlab.guest.running_vm import GuestError
 from fastlab.kernel.kernels import Places
-from fastlab.kernel.sched_ext import scx_simple
+from fastlab.kernel.sched_ext import own_scheduler
 
 SLICE = "/sys/kernel/debug/sched/base_slice_ns"
 FEATURES = "/sys/kernel/debug/sched/features"
@@ -88,7 +88,7 @@ def test_what_the_kernel_refuses_is_told(lab: Emulated) -> None:
 def scheduled(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     path = tmp_path_factory.mktemp("scheduled")
     ext = kernel("sched_ext", series="7.3")
-    loader = scx_simple(ext, Places(), PlainReporter(io.StringIO()))
+    loader = own_scheduler("scx_simple", ext, Places(), PlainReporter(io.StringIO()))
     programs = {PRINT: compile_guest("arm_settings", path), vm.scheduler_path(SIMPLE): loader}
     return Lab(path / "lab", ext, programs)
 

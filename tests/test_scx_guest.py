@@ -22,7 +22,7 @@ from fastlab.kernel import debian_package
 from fastlab.kernel.catalogue import load_catalogue
 
 SECONDS = 900
-STEPS = 20
+STEPS = 21
 FILES = {
     "/init": "userspace/scx/tests/scx-guest",
     "/bin/placement": "userspace/scx/tests/scx-placement",

@@ -61,16 +61,16 @@ def test_the_scheduler_is_built_once_for_a_kernel_and_a_clang(
 ) -> None:
     clang(path, "clang-19", "19.1.7")
     heard = Heard()
-    first = sched_ext.scx_simple(kernel, lab.places, heard)
+    first = sched_ext.own_scheduler("scx_simple", kernel, lab.places, heard)
     assert f"building scx_simple of Linux 6.12 with {path}/clang-19" in heard.said
     content = first.read_bytes()
     assert content.startswith(b"Debian clang version 19.1.7\n") and content.endswith(b"int main;\n")
     assert b"CONFIG_SMP=y" in content  # the kernel's types are those of this kernel
     heard = Heard()
-    assert sched_ext.scx_simple(kernel, lab.places, heard) == first
+    assert sched_ext.own_scheduler("scx_simple", kernel, lab.places, heard) == first
     assert heard.said == []
     clang(path, "clang-19", "19.1.8")
-    assert sched_ext.scx_simple(kernel, lab.places, heard) != first
+    assert sched_ext.own_scheduler("scx_simple", kernel, lab.places, heard) != first
     # The unpacked source has nothing that a build left.
     (source,) = (one for one in (lab.places.cache / "sources").iterdir() if one.is_dir())
     assert sorted(one.name for one in (source / "tools/sched_ext").iterdir()) == [
@@ -81,10 +81,11 @@ def test_the_scheduler_is_built_once_for_a_kernel_and_a_clang(
 
 def test_a_damaged_scheduler_is_built_again(path: Path, kernel: Kernel, lab: Lab) -> None:
     clang(path, "clang", "19.1.7")
-    program = sched_ext.scx_simple(kernel, lab.places, Heard())
+    program = sched_ext.own_scheduler("scx_simple", kernel, lab.places, Heard())
     content = program.read_bytes()
     program.write_bytes(b"")
-    assert sched_ext.scx_simple(kernel, lab.places, Heard()).read_bytes() == content
+    again = sched_ext.own_scheduler("scx_simple", kernel, lab.places, Heard())
+    assert again.read_bytes() == content
 
 
 def test_a_scheduler_that_does_not_compile(
@@ -98,7 +99,7 @@ def test_a_scheduler_that_does_not_compile(
         'echo "x.c:1:2: error: no" >&2; exit 1\n'
     )
     with pytest.raises(FastError, match=r"status 2:\nx\.c:1:2: error: no\nall "):
-        sched_ext.scx_simple(kernel, lab.places, Heard())
+        sched_ext.own_scheduler("scx_simple", kernel, lab.places, Heard())
 
 
 def test_the_newest_clang_is_found(path: Path) -> None:
@@ -130,4 +131,4 @@ def test_a_kernel_without_sched_ext(path: Path, lab: Lab) -> None:
     clang(path, "clang", "19.1.7")
     (kernel,) = lab.build("baseline")
     with pytest.raises(FastError, match=f"kernel {kernel.id} has no sched_ext, .*fragment scx"):
-        sched_ext.scx_simple(kernel, lab.places, Heard())
+        sched_ext.own_scheduler("scx_simple", kernel, lab.places, Heard())

@@ -37,7 +37,10 @@ static bool claim(struct task_struct *p, s32 cpu)
 {
 	struct cpu *c = cpu_at(cpu);
 
-	return c->idle && may_run(p, cpu) && __sync_val_compare_and_swap(&c->idle, 1, 0) == 1;
+	if (!c->idle || !may_run(p, cpu) || __sync_val_compare_and_swap(&c->idle, 1, 0) != 1)
+		return false;
+	c->runs = true;
+	return true;
 }
 
 /* An idle CPU of these, better one whose core is idle, or -1. */
@@ -202,27 +205,24 @@ static bool take_from_longest(s32 cpu, s32 least, bool hot_too, u64 now)
 }
 
 /* The CPU has no thread of its own. */
-static bool take_for_idle(s32 cpu, u64 now)
+static void take_for_idle(s32 cpu, struct cpu *c)
 {
-	struct cpu *c = cpu_at(cpu);
 	const bool newly = !c->idle_since;
 
-	if (!shared.waiting || (newly && c->idle_mean < LOOK_NS))
-		return false;
-	if (take_from_longest(cpu, 1, !newly && c->failed >= NICE_LOOKS, now)) {
+	if (newly && c->idle_mean < LOOK_NS)
+		return;
+	if (take_from_longest(cpu, 1, !newly && c->failed >= NICE_LOOKS, clock())) {
 		count(newly ? COUNTER_pulled : COUNTER_balanced);
 		c->failed = 0;
-		return true;
-	}
-	if (!newly)
+	} else if (!newly) {
 		c->failed++;
-	return false;
+	}
 }
 
 /* Returns true if the CPU has taken a thread from a queue that is longer by two. */
-static bool balance(s32 cpu, u64 now)
+static bool balance(s32 cpu, struct cpu *c)
 {
-	struct cpu *c = cpu_at(cpu);
+	const u64 now = clock();
 
 	if (now - c->balanced < BALANCE_NS)
 		return false;

@@ -25,8 +25,6 @@ s32 BPF_PROG(fast_select_cpu, struct task_struct *p, s32 prev, u64 flags)
 		cpu = place(p, prev, flags, &idle);
 	}
 	count(idle ? COUNTER_idle : COUNTER_queued);
-	if (idle)
-		insert(p, SCX_DSQ_LOCAL, settings.slice_ns, 0);
 	return cpu;
 }
 
@@ -35,8 +33,11 @@ void BPF_PROG(fast_enqueue, struct task_struct *p, u64 flags)
 {
 	struct thread *t = thread_of(p);
 	s32 cpu = scx_bpf_task_cpu(p), home;
+	struct cpu *c = cpu_at(cpu);
 
-	if (!t || (cpu_at(cpu)->idle_since && !cpu_at(cpu)->queued)) {
+	/* The CPU is idle: it need not look into its queue. */
+	if (!t || (c->idle_since && !c->arrives)) {
+		c->arrives = true;
 		insert(p, SCX_DSQ_LOCAL, settings.slice_ns, flags);
 		return;
 	}
@@ -54,14 +55,14 @@ void BPF_PROG(fast_enqueue, struct task_struct *p, u64 flags)
 SEC("struct_ops/dispatch")
 void BPF_PROG(fast_dispatch, s32 cpu, struct task_struct *prev)
 {
-	const u64 now = clock();
+	struct cpu *c = cpu_at(cpu);
 
-	if (cpu_at(cpu)->queued > 0 && (balance(cpu, now) || take_first(cpu)))
+	if (c->queued > 0 && (balance(cpu, c) || take_first(cpu)))
 		return;
 	if (prev && prev->scx.flags & SCX_TASK_QUEUED)
 		prev->scx.slice = settings.slice_ns;
-	else
-		take_for_idle(cpu, now);
+	else if (shared.waiting)
+		take_for_idle(cpu, c);
 }
 
 /* Another class takes the CPU: what waits there may go where it can run. */
@@ -76,14 +77,18 @@ SEC("struct_ops/update_idle")
 void BPF_PROG(fast_update_idle, s32 cpu, bool idle)
 {
 	struct cpu *c = cpu_at(cpu);
-	const u64 now = clock();
 
-	c->idle = idle;
-	c->changed = now;
-	if (!idle && c->idle_since)
-		end_idle(c, now);
-	else if (idle && !c->idle_since)
-		c->idle_since = now;
+	if (idle) {
+		c->runs = false;
+		c->arrives = false;
+		c->idle = 1;
+		if (!c->idle_since)
+			c->idle_since = c->changed;
+	} else if (c->idle) {
+		/* It was not claimed: another class takes it. */
+		c->idle = 0;
+		c->changed = clock();
+	}
 }
 
 SEC("struct_ops/tick")
@@ -111,7 +116,10 @@ void BPF_PROG(fast_running, struct task_struct *p)
 		t->delay += since(t->queued, now);
 		leave_queue(t);
 	}
+	if (c->idle_since)
+		end_idle(c, now);
 	c->runs = true;
+	c->arrives = false;
 	t->started = now;
 	t->keeps = false;
 	if (t->slept)

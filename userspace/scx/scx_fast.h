@@ -73,9 +73,10 @@ struct cpu {
 	u32 failed;		/* looks while idle that found only threads with hot caches */
 	s32 releaser, waiter;	/* what runs there, in a futex call, is to wake the other */
 	u32 marked;		/* and so many in all */
+	bool arrives;		/* a thread is in no queue, but next there */
 	u64 counters[N_COUNTERS];
 	s32 idle __attribute__((aligned(128)));	/* and no thread is on its way to it */
-	bool runs;		/* a thread of ours */
+	bool runs;		/* a thread of ours, or is about to */
 	s32 queued;		/* threads in its queue */
 	u64 home_until;		/* of a lock group */
 } __attribute__((aligned(128)));

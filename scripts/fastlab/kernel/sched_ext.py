@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's own sched_ext scheduler scx_simple, built from the source that a kernel is built
-from: a program for the guest, which loads the scheduler and stays until it is ended."""
+"""The kernel's own sched_ext schedulers, such as scx_simple, built from the source that a kernel is
+built from: a program for the guest, which loads the scheduler and stays until it is ended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from fastlab.kernel.catalogue import load_catalogue
 from fastlab.kernel.kbuild import Tree
 from fastlab.kernel.kernels import Places
 
-PROGRAM = "scx_simple"
 # What an older one makes is refused by the kernel's verifier.
 OLDEST_CLANG = 17
 # Debian's newest, on 12 and 13.
@@ -32,42 +31,44 @@ SCX_FAST_MISSING = (
 )
 
 
-def scx_simple(kernel: Kernel, places: Places, reporter: Reporter) -> Path:
-    """The program for a kernel with sched_ext, built once for each kernel and clang.
+def own_scheduler(program: str, kernel: Kernel, places: Places, reporter: Reporter) -> Path:
+    """The program of this name for a kernel with sched_ext, built once for each kernel and clang.
 
     libbpf and bpftool are of the same source. A FastError says what is missing.
     """
     if kconfig.read(Path(kernel.vmlinux).with_name(".config")).get("SCHED_CLASS_EXT") != "y":
         raise FastError(
-            f"kernel {kernel.id} has no sched_ext, and {PROGRAM} is built for one that has: build "
+            f"kernel {kernel.id} has no sched_ext, and {program} is built for one that has: build "
             "the variant sched_ext, or add the fragment scx"
         )
     clang = find_clang()
     version = subprocess.run([clang, "--version"], capture_output=True, check=True).stdout
     digest = hashlib.sha256(b"\0".join((kernel.id.encode(), version))).hexdigest()
-    final = places.cache / "schedulers" / f"{kernel.series}-{PROGRAM}-{digest[:12]}"
-    tree = Tree(places.cache / "trees" / f"{kernel.series}-{PROGRAM}")
+    final = places.cache / "schedulers" / f"{kernel.series}-{program}-{digest[:12]}"
+    tree = Tree(places.cache / "trees" / f"{kernel.series}-{program}")
     with making_in(places.cache), locked(tree.lock, reporter):
-        if not reusable(final, PROGRAM, reporter):
-            reporter.say(f"building {PROGRAM} of Linux {kernel.series} with {clang}")
-            _build(tree, kernel, clang, places, reporter)
+        if not reusable(final, program, reporter):
+            reporter.say(f"building {program} of Linux {kernel.series} with {clang}")
+            _build(program, tree, kernel, clang, places, reporter)
             staging = tree.root / "finished"
             shutil.rmtree(staging, ignore_errors=True)
             staging.mkdir()
-            shutil.copy(tree.objects / "build/bin" / PROGRAM, staging)
+            shutil.copy(tree.objects / "build/bin" / program, staging)
             final.parent.mkdir(exist_ok=True)
             publish(staging, final)
-    return final / PROGRAM
+    return final / program
 
 
-def _build(tree: Tree, kernel: Kernel, clang: Path, places: Places, reporter: Reporter) -> None:
+def _build(
+    program: str, tree: Tree, kernel: Kernel, clang: Path, places: Places, reporter: Reporter
+) -> None:
     series = load_catalogue(places.project).pick_series(kernel.series)
     source = sources.locate(series.origin, series.name, None, places.cache, reporter)
     pristine = sources.unpack(source, series.name, places.cache, reporter)
     # Its makefiles do not know that another kernel's types came in.
     shutil.rmtree(tree.objects, ignore_errors=True)
     kbuild.prepare(tree)
-    words = (f"CLANG={clang}", f"VMLINUX_BTF={kernel.vmlinux}", PROGRAM)
+    words = (f"CLANG={clang}", f"VMLINUX_BTF={kernel.vmlinux}", program)
     kbuild.make_tool(tree, pristine / "tools/sched_ext", *words, cache=places.cache)
 
 
@@ -82,6 +83,6 @@ def find_clang() -> Path:
             return Path(path)
         old = f", and {path} is version {match[1]}" if match else f", and {path} tells no version"
     raise FastError(
-        f"{PROGRAM} needs clang {OLDEST_CLANG} or newer{old}: install the Debian package "
-        f"{_CLANG_PACKAGE} (apt-get install {_CLANG_PACKAGE})"
+        f"a sched_ext scheduler needs clang {OLDEST_CLANG} or newer{old}: install the Debian "
+        f"package {_CLANG_PACKAGE} (apt-get install {_CLANG_PACKAGE})"
     )

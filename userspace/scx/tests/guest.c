@@ -157,8 +157,8 @@ static void ends(void)
 	tell("another user's program runs without", holds(ERRORS, "it takes root to load a scheduler"));
 }
 
-/* A child that computes until it is killed, of this class. */
-static pid_t spin(int policy)
+/* A child that computes until it is killed, of this class; on the second CPU, unless `nicer` is -1. */
+static pid_t spin(int policy, int nicer)
 {
 	const struct sched_param parameters = { .sched_priority = policy == SCHED_FIFO };
 	pid_t pid = fork();
@@ -168,7 +168,7 @@ static pid_t spin(int policy)
 		return pid;
 	CPU_ZERO(&one);
 	CPU_SET(1, &one);
-	if (policy == SCHED_FIFO && sched_setaffinity(0, sizeof(one), &one))
+	if (nicer >= 0 && (sched_setaffinity(0, sizeof(one), &one) || nice(nicer) < 0))
 		_exit(1);
 	if (sched_setscheduler(0, policy, &parameters))
 		_exit(1);
@@ -244,7 +244,7 @@ static bool storm(void)
 
 static void beside(void)
 {
-	pid_t first = spin(SCHED_OTHER), second = spin(SCHED_OTHER), loader, realtime;
+	pid_t first = spin(SCHED_OTHER, -1), second = spin(SCHED_OTHER, -1), loader, realtime;
 	long one, other;
 
 	sleep(1);
@@ -255,16 +255,24 @@ static void beside(void)
 	becomes(STATE, "enabled");
 	end_spinning(first);
 	end_spinning(second);
-	first = spin(SCHED_OTHER);
-	second = spin(SCHED_OTHER);
+	first = spin(SCHED_OTHER, -1);
+	second = spin(SCHED_OTHER, -1);
 	usleep(100000);
-	realtime = spin(SCHED_FIFO);
+	realtime = spin(SCHED_FIFO, 0);
 	sleep(4);
 	one = end_spinning(first);
 	other = end_spinning(second);
 	end_spinning(realtime);
 	printf("# beside a real-time thread: %ld and %ld us\n", one, other);
 	tell("a real-time thread holds up no other", one < 4 * other && other < 4 * one);
+	first = spin(SCHED_OTHER, 0);
+	second = spin(SCHED_OTHER, 5);
+	sleep(4);
+	one = end_spinning(first);
+	other = end_spinning(second);
+	/* Their weights are 1024 and 335 (kernel/sched/core.c). */
+	printf("# nice 0 and 5: %ld and %ld us\n", one, other);
+	tell("priorities are heeded", one > 2 * other && one < 5 * other);
 	tell("affinity masks are obeyed", obeys_masks());
 	tell("cpusets are obeyed", obeys_cpuset());
 	tell("a storm of forks", storm());
