@@ -14,6 +14,8 @@
 #define IDLE_MOST_NS (2 * HOT_NS)
 /* A shorter idle time does not pay for a look at the other queues. */
 #define LOOK_NS 20000ULL
+/* A CPU that stays idle looks so often, times the number of CPUs (fair.c's balance_interval). */
+#define IDLE_LOOK_NS 1000000ULL
 /* After that long a busy CPU compares its queue, and what was placed counts as forgotten. */
 #define BALANCE_NS 64000000ULL
 #define FORGOTTEN_NS 20000000ULL
@@ -181,8 +183,10 @@ static s32 longest_queue(s32 cpu, u32 first, u32 end, s32 least)
 
 	bpf_for(i, first, end) {
 		const s32 other = settings.cpus[i % MAX_CPUS];
-		const s32 queued = other == cpu ? 0 : cpu_at(other)->queued;
+		s32 queued = other == cpu ? 0 : cpu_at(other)->queued;
 
+		if (queued > 0 && held_up(other))
+			queued++;
 		if (queued > most) {
 			most = queued;
 			longest = other;
@@ -209,9 +213,12 @@ static void take_for_idle(s32 cpu, struct cpu *c)
 {
 	const bool newly = !c->idle_since;
 
-	if (newly && c->idle_mean < LOOK_NS)
+	const u64 now = clock();
+
+	if (newly ? c->idle_mean < LOOK_NS : now - c->balanced < settings.nr_cpus * IDLE_LOOK_NS)
 		return;
-	if (take_from_longest(cpu, 1, !newly && c->failed >= NICE_LOOKS, clock())) {
+	c->balanced = now;
+	if (take_from_longest(cpu, 1, !newly && c->failed >= NICE_LOOKS, now)) {
 		count(newly ? COUNTER_pulled : COUNTER_balanced);
 		c->failed = 0;
 	} else if (!newly) {

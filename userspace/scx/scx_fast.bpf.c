@@ -47,6 +47,8 @@ void BPF_PROG(fast_enqueue, struct task_struct *p, u64 flags)
 		t->keeps = true;
 		cpu = home;
 	}
+	if (held_up(cpu))
+		cpu = least_loaded(p, cpu);
 	enqueue_at(p, t, cpu, flags);
 	if (cpu != scx_bpf_task_cpu(p))
 		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
@@ -69,7 +71,12 @@ void BPF_PROG(fast_dispatch, s32 cpu, struct task_struct *prev)
 SEC("struct_ops/cpu_release")
 void BPF_PROG(fast_cpu_release, s32 cpu, struct scx_cpu_release_args *args)
 {
-	if (scx_bpf_reenqueue_local() || cpu_at(cpu)->queued > 0)
+	struct cpu *c = cpu_at(cpu);
+
+	c->runs = false;
+	/* It is held up as if for long. */
+	c->changed = 0;
+	if (scx_bpf_reenqueue_local() || c->queued > 0)
 		call_idle();
 }
 
