@@ -42,6 +42,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	const struct cpumask *cpus_ptr;
+	u16 migration_disabled;
 };
 
 struct wake_q_node { };

@@ -41,14 +41,16 @@ void BPF_PROG(fast_enqueue, struct task_struct *p, u64 flags)
 		insert(p, SCX_DSQ_LOCAL, settings.slice_ns, flags);
 		return;
 	}
-	/* Its slice is over, or it moves: it goes home, if its group has met meanwhile. */
-	home = flags & SCX_ENQ_WAKEUP ? -1 : last_home(p, t, clock());
-	if (home >= 0) {
-		t->keeps = true;
-		cpu = home;
+	/* A wake-up has its CPU. This program itself keeps what runs here from moving (common.bpf.h). */
+	if (!(flags & SCX_ENQ_WAKEUP) &&
+	    p->migration_disabled <= (p == bpf_get_current_task_btf())) {
+		home = last_home(p, t, clock());
+		t->keeps = home >= 0;
+		if (t->keeps)
+			cpu = home;
+		else if (held_up(cpu))
+			cpu = least_loaded(p, cpu);
 	}
-	if (held_up(cpu))
-		cpu = least_loaded(p, cpu);
 	enqueue_at(p, t, cpu, flags);
 	if (cpu != scx_bpf_task_cpu(p))
 		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
@@ -94,6 +96,7 @@ void BPF_PROG(fast_update_idle, s32 cpu, bool idle)
 	} else if (c->idle) {
 		/* It was not claimed: another class takes it. */
 		c->idle = 0;
+		c->idle_since = 0;
 		c->changed = clock();
 	}
 }
