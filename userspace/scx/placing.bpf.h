@@ -128,7 +128,7 @@ static void leave_queue(struct thread *t)
 
 /*
  * Into the queue of the CPU, by virtual deadline. It is as far ahead of that CPU's virtual time as
- * it was of the last one's, but at most a slice, or behind it.
+ * it was of the last one's, but at most two slices, or behind it, as in fair.c's entity_lag().
  */
 static void enqueue_at(struct task_struct *p, struct thread *t, s32 cpu, u64 flags)
 {
@@ -136,15 +136,37 @@ static void enqueue_at(struct task_struct *p, struct thread *t, s32 cpu, u64 fla
 	struct cpu *c = cpu_at(cpu);
 
 	leave_queue(t);
-	if (t->ahead > slice)
-		t->ahead = slice;
-	else if (t->ahead < -slice)
-		t->ahead = -slice;
+	if (t->ahead > 2 * slice)
+		t->ahead = 2 * slice;
+	else if (t->ahead < -2 * slice)
+		t->ahead = -2 * slice;
 	t->ahead += c->vtime;
 	t->queued = clock();
 	t->queue = cpu;
 	__sync_fetch_and_add(&c->queued, 1);
 	insert_by_vtime(p, cpu, settings.slice_ns, t->ahead + slice, flags);
+}
+
+/*
+ * What runs, `p`, is not in the queue yet when its slice is over: is its virtual deadline before
+ * that of the first in the queue?
+ */
+static bool goes_on(struct task_struct *p, const struct cpu *c, s32 cpu)
+{
+	struct thread *t = thread_of(p);
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *first;
+	u64 deadline;
+	bool earlier;
+
+	if (!t || !t->started)
+		return false;
+	deadline = c->vtime + t->ahead + by_weight(p, since(t->started, clock()) + settings.slice_ns);
+	bpf_iter_scx_dsq_new(&it, cpu, 0);
+	first = bpf_iter_scx_dsq_next(&it);
+	earlier = first && (s64)(deadline - first->scx.dsq_vtime) < 0;
+	bpf_iter_scx_dsq_destroy(&it);
+	return earlier;
 }
 
 static bool has_hot_cache(struct thread *t, u64 now)

@@ -60,10 +60,12 @@ SEC("struct_ops/dispatch")
 void BPF_PROG(fast_dispatch, s32 cpu, struct task_struct *prev)
 {
 	struct cpu *c = cpu_at(cpu);
+	const bool runnable = prev && prev->scx.flags & SCX_TASK_QUEUED;
 
-	if (c->queued > 0 && (balance(cpu, c) || take_first(cpu)))
+	if (c->queued > 0 && !(runnable && goes_on(prev, c, cpu)) &&
+	    (balance(cpu, c) || take_first(cpu)))
 		return;
-	if (prev && prev->scx.flags & SCX_TASK_QUEUED)
+	if (runnable)
 		prev->scx.slice = settings.slice_ns;
 	else if (shared.waiting)
 		take_for_idle(cpu, c);
