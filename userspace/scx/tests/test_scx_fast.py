@@ -3,6 +3,7 @@
 """scx_fast where it cannot load its scheduler: it says why, and the program runs all the same."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,15 @@ class ScxFast(unittest.TestCase):
         answer = run("--all")
         self.assertEqual(answer.returncode, 125)
         self.assertNotIn("program", answer.stderr)
+
+    @unittest.skipIf(loads(), "this kernel has sched_ext, and this is root")
+    def test_the_services_options(self) -> None:
+        unit = (Path(__file__).parents[1] / "scx_fast.service").read_text()
+        (flags,) = re.findall(r'^Environment="SCX_FLAGS=(.*)"$', unit, re.MULTILINE)
+        self.assertRegex(unit, r"(?m)^ExecStart=@bindir@/scx_fast --all \$SCX_FLAGS$")
+        answer = run("--all", *flags.split())
+        self.assertEqual(answer.returncode, 125)
+        self.assertIn("scx_fast: not loaded: ", answer.stderr)
 
     @unittest.skipIf(loads(), "this kernel has sched_ext, and this is root")
     def test_how_the_program_ends(self) -> None:
