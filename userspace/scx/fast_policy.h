@@ -11,23 +11,27 @@
  * is threads that hand over to each other, whatever the words that they wait at.
  */
 
-/* Wake-ups of one in a row that are hand-offs, at most; a barrier's are more. */
+/*
+ * Wake-ups of one in a row that are hand-offs, at most; a barrier's are more. In a
+ * row there is less time between them, for a lock to be taken and released.
+ */
 #define FAST_ROW	2
+#define FAST_ROW_NS	2000ULL
 /* The groups of a process. */
 #define FAST_GROUPS	16
-/* The hand-offs of a trial. */
-#define FAST_TRIAL	64
-/* Trials in a row that must speak for one CPU, if none says: half the time. */
-#define FAST_SURE	2
+/* The hand-offs of a trial, and the first ones at home, which preempt. */
+#define FAST_TRIAL	32
 /* A trial is void if fewer hand-offs than one in eight changed the CPU. */
 #define FAST_REMOTE	8
 /* On one CPU this part of what hand-offs take in the kernel is left, */
 #define FAST_KERNEL	8
+/* this part of calls that many share: they wait for each other there, too, */
+#define FAST_CALLED	2
 /* and at least this part of what threads do otherwise, or of a section. */
 #define FAST_WARM	3
 /* How long a group stays at home, and without a hand-off. */
 #define FAST_HOME_NS	200000000ULL
-#define FAST_LAPSE_NS	20000000ULL
+#define FAST_LAPSE_NS	(FAST_HOME_NS / 10)
 /* A trial in vain is followed by a back-off of at most 2^FAST_BACKOFF trials. */
 #define FAST_BACKOFF	6
 
@@ -40,16 +44,17 @@ struct fast_times {
 
 /* What a thread knows of itself. Times are of CPU time unless they say otherwise. */
 struct fast_thread {
-	u64	slept;		/* its sleeps, when its row began */
+	u64	woke;		/* when, in wall time, it was done with its last wake-up */
 	u64	mark;		/* when it last entered or left a futex call */
 	struct fast_times	times;	/* what its group has not heard of yet */
 	u64	delay;		/* waited on run queues, at the beginning of the trial */
 	u32	group;		/* fast_group.id, 0: none */
 	u32	trial;		/* that it told of itself last */
-	u32	row;		/* how many it woke, one a call, since it last slept */
-	bool	caller;		/* its last row was too long for a lock's */
+	u32	row;		/* how many it woke, one a call, with nothing in between */
+	u32	caller;		/* for so many rows more it hands nothing over */
 	bool	cold;		/* what it was handed another CPU has used last */
 	bool	by_many;	/* its waker woke more threads by the call */
+	bool	preempts;	/* its waker, by the hand-off that is under way */
 };
 
 /* What a trial has seen so far. */
@@ -68,8 +73,8 @@ struct fast_trial {
 struct fast_group {
 	u32	id;		/* its place in the process and its age, 0: none */
 	u32	trials;
-	u32	sure;		/* trials in a row that spoke for one CPU, */
-	u32	vain;		/* or against it */
+	bool	sure;		/* the last trial spoke for one CPU, */
+	u32	vain;		/* or so many in a row against it */
 	u32	home;		/* CPU + 1, 0: none */
 	u64	until;		/* the end of its stay at home, or of its back-off */
 	u64	last;		/* hand-off */
@@ -80,16 +85,19 @@ struct fast_group {
  * fast_hands_over - is this wake-up a hand-off?
  * @t: the waker
  * @woken: how many it woke in one call, however many it asked for
- * @sleeps: how often it has slept so far
+ * @now: the time
  *
  * A waker of many in a row, one call each, tells them something, as the barriers
- * of some runtimes do. If it does so once, it does so again, from the first one on.
+ * of some runtimes do. If it does so once, it does so again, from the first one on,
+ * though a row be cut in pieces: for as many rows as it woke threads in that one.
  */
-static inline bool fast_hands_over(struct fast_thread *t, u32 woken, u64 sleeps)
+static inline bool fast_hands_over(struct fast_thread *t, u32 woken, u64 now)
 {
-	if (t->slept != sleeps) {
-		t->slept = sleeps;
-		t->caller = t->row > FAST_ROW;
+	if (now - t->woke > FAST_ROW_NS) {
+		if (t->row > FAST_ROW)
+			t->caller = t->row;
+		else if (t->caller)
+			t->caller--;
 		t->row = 0;
 	}
 	if (woken != 1)
@@ -225,7 +233,8 @@ static inline bool fast_strays(const struct fast_thread *t, const struct fast_gr
  *
  * All that its threads did one after the other, less what they fetched: no other
  * CPU has what a lock protects, a section is as if handed over at home, and what
- * runs on one CPU hardly ever finds the lock taken. Waiting for many is no less.
+ * runs on one CPU hardly ever finds the lock taken. What waits for many waits there,
+ * too, but wakes no other CPU.
  */
 static inline u64 fast_alone(const struct fast_trial *trial)
 {
@@ -235,29 +244,36 @@ static inline u64 fast_alone(const struct fast_trial *trial)
 
 	user = user > fetched + least ? user - fetched : least;
 
-	return user + trial->times.kernel / FAST_KERNEL + trial->times.called;
+	return user + trial->times.kernel / FAST_KERNEL + trial->times.called / FAST_CALLED;
 }
 
-/* How long it took, less what other work took from its threads, of each the same. */
+/*
+ * How long it took, less what other work took from its threads, of each the same:
+ * what they waited on run queues longer than each for all others of them.
+ */
 static inline u64 fast_took(const struct fast_trial *trial, u64 now)
 {
-	u64 wall = now - trial->begun;
-	u64 delay = trial->threads ? trial->delay / trial->threads : 0;
+	u64 wall = now - trial->begun, foreign = 0;
+	u64 own = trial->times.user + trial->times.kernel + trial->times.called;
 
-	return wall > delay ? wall - delay : 0;
+	if (trial->threads && trial->delay > own * (trial->threads - 1))
+		foreign = (trial->delay - own * (trial->threads - 1)) / trial->threads;
+
+	return wall > foreign ? wall - foreign : 0;
 }
 
-/* The trial is over: is the group to gather? */
+/* The trial is over: is the group to gather? If it saves half the time, or again says so. */
 static inline bool fast_judge(struct fast_group *g, u64 now)
 {
 	struct fast_trial *trial = &g->trial;
 	u64 alone = fast_alone(trial), took = fast_took(trial, now);
+	bool again = g->sure;
 
-	if (trial->remote * FAST_REMOTE >= trial->handoffs && alone < took) {
+	g->sure = trial->remote * FAST_REMOTE >= trial->handoffs && alone < took;
+	if (g->sure) {
 		g->vain = 0;
-		return ++g->sure >= FAST_SURE || alone * 2 < took;
+		return again || alone * 2 < took;
 	}
-	g->sure = 0;
 	g->until = now + ((now - trial->begun) << g->vain);
 	if (g->vain < FAST_BACKOFF)
 		g->vain++;
@@ -268,17 +284,28 @@ static inline bool fast_judge(struct fast_group *g, u64 now)
 /**
  * fast_handoff - a hand-off within a group
  * @g: the group
+ * @t: the thread that is woken
  * @remote: woken and waker last ran on different CPUs
  * @now: the time
  *
+ * The first ones at home preempt their waker. A lock that is handed to the first of
+ * a queue stays taken, until the thread runs, for all that come meanwhile: without
+ * that a queue that formed on several CPUs would never end on one.
+ *
  * Return: whether the group is to gather: fast_go_home() is the answer.
  */
-static inline bool fast_handoff(struct fast_group *g, bool remote, u64 now)
+static inline bool fast_handoff(struct fast_group *g, struct fast_thread *t, bool remote, u64 now)
 {
 	bool gather;
 
 	g->last = now;
-	if (g->home || now < g->until)
+	if (g->home) {
+		t->preempts = g->trial.handoffs < FAST_TRIAL;
+		g->trial.handoffs++;
+		return false;
+	}
+	t->cold = remote;
+	if (now < g->until)
 		return false;
 	if (!g->trial.handoffs) {
 		g->trial = (struct fast_trial){ .begun = now };

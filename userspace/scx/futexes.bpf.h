@@ -48,8 +48,11 @@ int BPF_PROG(woken)
 		return 0;
 	here->releaser = 0;
 	mine = thread_of(releaser);
-	if (mine)
+	if (!mine)
+		return 0;
+	if (settings.mode == MODE_ADAPTIVE)
 		leave_call(mine, here->marked > 1);
+	mine->fast.woke = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -76,6 +79,7 @@ static s32 lock_cpu(struct task_struct *p, s32 prev)
 	s32 cpu = bpf_get_smp_processor_id();
 	struct cpu *here = cpu_at(cpu);
 	struct task_struct *releaser;
+	struct thread *waker;
 	bool handoff;
 
 	if (settings.mode == MODE_OFF || !here->releaser)
@@ -89,12 +93,14 @@ static s32 lock_cpu(struct task_struct *p, s32 prev)
 		if (prev != cpu)
 			count(COUNTER_handoffs_remote);
 	}
-	if (settings.mode == MODE_ADAPTIVE)
+	if (settings.mode == MODE_ADAPTIVE) {
 		cpu = group_cpu(p, releaser, here->marked);
-	else if (handoff)
-		here->releaser = 0;
-	else
-		return -1;
+	} else {
+		waker = thread_of(releaser);
+		if (!waker ||
+		    !fast_hands_over(&waker->fast, here->marked, bpf_ktime_get_ns()))
+			return -1;
+	}
 	if (cpu >= 0 && !may_run(p, cpu)) {
 		count(COUNTER_forbidden);
 		return -1;

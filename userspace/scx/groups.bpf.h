@@ -106,13 +106,14 @@ static s32 home_of(struct task_struct *p, struct thread *t, struct thread *waker
 		   u64 now)
 {
 	const s32 here = bpf_get_smp_processor_id();
-	const bool handoff = fast_hands_over(&waker->fast, woken, waker->sleeps);
+	const bool handoff = fast_hands_over(&waker->fast, woken, now);
 	const bool remote = t->cpu != here;
 	struct process *process = process_of(p, handoff ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	bool gathers = false, left = false;
 	struct fast_group *g;
 	s32 home = 0;
 
+	t->fast.preempts = false;
 	if (!process)
 		return -1;
 	bpf_spin_lock(&process->lock);
@@ -122,11 +123,8 @@ static s32 home_of(struct task_struct *p, struct thread *t, struct thread *waker
 		left = true;
 	} else if (g && woken > 1) {
 		t->fast.by_many = true;
-	} else if (g && g->home) {
-		g->last = now;
 	} else if (g && handoff) {
-		t->fast.cold = remote;
-		gathers = fast_handoff(g, remote, now);
+		gathers = fast_handoff(g, &t->fast, remote, now);
 	}
 	if (g && !left)
 		home = g->home;

@@ -77,6 +77,7 @@ struct bpf_iter_scx_dsq { u64 opaque[6]; } __attribute__((aligned(8)));
 #define SCX_WAKE_FORK		0x04
 #define SCX_WAKE_SYNC		0x10
 #define SCX_ENQ_WAKEUP		1
+#define SCX_ENQ_PREEMPT		(1ULL << 32)
 #define SCX_KICK_IDLE		1
 
 #include <bpf/bpf_helpers.h>

@@ -151,7 +151,7 @@ int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
 		     (everything ? 0 : flag(kernel, "SCX_OPS_SWITCH_PARTIAL"));
 	/* A hook is a detour: a mode has those that it needs. */
 	set_hook(object, "marked", mode != MODE_OFF);
-	set_hook(object, "woken", mode == MODE_ADAPTIVE);
+	set_hook(object, "woken", mode != MODE_OFF);
 	btf__free(kernel);
 	error = -bpf_object__load(object);
 	/* libbpf maps it from version 1.5 on, and for skeletons only before. */

@@ -21,6 +21,8 @@ s32 BPF_PROG(fast_select_cpu, struct task_struct *p, s32 prev, u64 flags)
 		t->keeps = true;
 		count(COUNTER_placed);
 		claim(p, cpu);
+		if (t->fast.preempts)
+			insert(p, SCX_DSQ_LOCAL, settings.slice_ns, SCX_ENQ_PREEMPT);
 	} else {
 		cpu = place(p, prev, flags, &idle);
 	}
@@ -166,7 +168,6 @@ void BPF_PROG(fast_stopping, struct task_struct *p, bool runnable)
 	t->ran += ran;
 	t->started = 0;
 	t->stopped = now;
-	t->sleeps += !runnable;
 }
 
 SEC("struct_ops.s/init_task")

@@ -24,7 +24,6 @@ struct thread {
 	s32 cpu;		/* where it last ran */
 	bool keeps;		/* it was placed: no other CPU takes it before it has run */
 	bool slept;		/* since it was stopped */
-	u32 sleeps;		/* how often it has slept */
 	u64 ran;		/* CPU time until it was last stopped */
 	u64 delay;		/* time in queues */
 	s32 home;		/* CPU + 1 where its group met at `homed`, the last time it was woken */
