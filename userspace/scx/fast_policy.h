@@ -51,7 +51,7 @@ struct fast_thread {
 	u32	group;		/* fast_group.id, 0: none */
 	u32	trial;		/* that it told of itself last */
 	u32	row;		/* how many it woke, one a call, with nothing in between */
-	u32	caller;		/* for so many rows more it hands nothing over */
+	u32	caller;		/* rows to come in which it hands nothing over */
 	bool	cold;		/* what it was handed another CPU has used last */
 	bool	by_many;	/* its waker woke more threads by the call */
 	bool	preempts;	/* its waker, by the hand-off that is under way */
@@ -74,7 +74,7 @@ struct fast_group {
 	u32	id;		/* its place in the process and its age, 0: none */
 	u32	trials;
 	bool	sure;		/* the last trial spoke for one CPU, */
-	u32	vain;		/* or so many in a row against it */
+	u32	vain;		/* or these in a row, against it */
 	u32	home;		/* CPU + 1, 0: none */
 	u64	until;		/* the end of its stay at home, or of its back-off */
 	u64	last;		/* hand-off */
@@ -249,7 +249,7 @@ static inline u64 fast_alone(const struct fast_trial *trial)
 
 /*
  * How long it took, less what other work took from its threads, of each the same:
- * what they waited on run queues longer than each for all others of them.
+ * what they waited on run queues longer than each for all the group has run.
  */
 static inline u64 fast_took(const struct fast_trial *trial, u64 now)
 {
