@@ -197,7 +197,7 @@ TEST(what_others_took_does_not_count)
 	assert_int_equal(fast_took(&g, 2000), 900);
 	g.times = (struct fast_times){ .user = 50, .kernel = 30, .called = 20 };
 	assert_int_equal(fast_took(&g, 2000), 975);
-	g.delay = 300;
+	g.delay = 200;
 	assert_int_equal(fast_took(&g, 2000), 1000);
 	g.delay = 8000;
 	assert_int_equal(fast_took(&g, 2000), 0);
