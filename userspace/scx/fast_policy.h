@@ -89,13 +89,14 @@ struct fast_group {
  *
  * A waker of many in a row, one call each, tells them something, as the barriers
  * of some runtimes do. If it does so once, it does so again, from the first one on,
- * though a row be cut in pieces: for as many rows as it woke threads in that one.
+ * though a row be cut in pieces, or threads do not sleep yet: for four times as many
+ * rows as it woke threads in that one.
  */
 static inline bool fast_hands_over(struct fast_thread *t, u32 woken, u64 now)
 {
 	if (now - t->woke > FAST_ROW_NS) {
 		if (t->row > FAST_ROW)
-			t->caller = t->row;
+			t->caller = 4 * t->row;
 		else if (t->caller)
 			t->caller--;
 		t->row = 0;

@@ -39,11 +39,11 @@ TEST(a_long_row_is_no_lock)
 		assert_true(fast_hands_over(&t, 1, 1 * MS + FAST_ROW_NS));
 	assert_false(fast_hands_over(&t, 1, 1 * MS + FAST_ROW_NS));
 	/* From the first one on, though the next ones be cut in pieces, */
-	for (u32 i = 0; i <= FAST_ROW; i++) {
+	for (u32 i = 0; i < 4 * (FAST_ROW + 1); i++) {
 		assert_false(fast_hands_over(&t, 1, t.woke + FAST_ROW_NS + 1));
 		t.woke += FAST_ROW_NS + 1;
 	}
-	/* until as many were short as it woke in that row. */
+	/* until four times as many were short as it woke in that row. */
 	t.woke += FAST_ROW_NS;
 	assert_true(fast_hands_over(&t, 1, t.woke + FAST_ROW_NS + 1));
 }
