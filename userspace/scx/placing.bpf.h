@@ -128,7 +128,7 @@ static void leave_queue(struct thread *t)
 
 /*
  * Into the queue of the CPU, by virtual deadline. It is as far ahead of that CPU's virtual time as
- * it was of the last one's, but at most two slices, or behind it, as in fair.c's entity_lag().
+ * it was of the last one's; after a sleep at most two slices, or behind it (fair.c's entity_lag()).
  */
 static void enqueue_at(struct task_struct *p, struct thread *t, s32 cpu, u64 flags)
 {
@@ -136,9 +136,9 @@ static void enqueue_at(struct task_struct *p, struct thread *t, s32 cpu, u64 fla
 	struct cpu *c = cpu_at(cpu);
 
 	leave_queue(t);
-	if (t->ahead > 2 * slice)
+	if (t->slept && t->ahead > 2 * slice)
 		t->ahead = 2 * slice;
-	else if (t->ahead < -2 * slice)
+	else if (t->slept && t->ahead < -2 * slice)
 		t->ahead = -2 * slice;
 	t->ahead += c->vtime;
 	t->queued = clock();
