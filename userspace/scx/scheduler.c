@@ -144,10 +144,11 @@ int scheduler_load(struct scheduler *scheduler, enum mode mode, bool everything)
 	settings->mode = mode;
 	/*
 	 * A wake-up is left to the CPU that it is for, as the kernel's own scheduler does where
-	 * CPUs share no cache: the waker is quicker, and touches no other CPU's queue.
+	 * CPUs share no cache: the waker is quicker. But ops.select_cpu() is not asked then about
+	 * a waiter that is still going to sleep, so it could not be placed.
 	 */
 	ops = bpf_map__initial_value(bpf_object__find_map_by_name(object, "fast_ops"), &size);
-	ops->flags = flag(kernel, "SCX_OPS_ALLOW_QUEUED_WAKEUP") |
+	ops->flags = (mode == MODE_OFF ? flag(kernel, "SCX_OPS_ALLOW_QUEUED_WAKEUP") : 0) |
 		     (everything ? 0 : flag(kernel, "SCX_OPS_SWITCH_PARTIAL"));
 	/* A hook is a detour: a mode has those that it needs. */
 	set_hook(object, "marked", mode != MODE_OFF);
