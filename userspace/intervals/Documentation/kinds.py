@@ -82,6 +82,20 @@ def _openmp_value(row: Row, factor: float) -> str:
     return f"{row['value'] * factor:.3g}{spread}"
 
 
+def spin(results: Results) -> Lines:
+    """Of `fast bench spin`: time of a region / CPU time, a column for each time of searching."""
+    rows = {(row["machine"], row["gap_us"], row["search_us"]): row for row in results.rows}
+    searches = list(dict.fromkeys(row["search_us"] for row in results.rows))
+    lines: Lines = [["machine", "gap, µs", *(f"{search} µs" for search in searches)]]
+    for machine, gap in dict.fromkeys(point[:2] for point in rows):
+        cells = (rows[machine, gap, search] for search in searches)
+        lines.append(
+            [machine, str(gap)]
+            + [f"{row['region_ns'] / 1e3:.0f} / {row['cpu_ns'] / 1e3:.0f}" for row in cells]
+        )
+    return lines
+
+
 def steal_misses(results: Results, *victims: str) -> Lines:
     """Of `fast bench stealing`: attempts to steal and the failed ones, means over the seeds."""
     heads = [f"{choice}: attempts" for choice in victims]

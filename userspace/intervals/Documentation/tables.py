@@ -22,10 +22,13 @@ from fastlab.report import measured_pages
 from fastlab.report.measured_pages import Results
 
 PAGES = Path(__file__).resolve().parent
-DOCUMENTS = ("summary.json", "theses.json", "stealing.json", "runtime.json", "openmp.json")
+DOCUMENTS = (
+    *("summary.json", "theses.json", "stealing.json", "runtime.json", "openmp.json", "spin.json"),
+)
 KINDS = measured_pages.named(
     kinds.runtimes,
     kinds.openmp,
+    kinds.spin,
     kinds.steal_misses,
     kinds.steal_nodes,
     measured_pages.improvements,

@@ -171,7 +171,15 @@ struct ivl_config {
 	 * with `feedback`. Default: no.
 	 */
 	bool tied;
+	/**
+	 * Microseconds that a worker without work searches for some before it sleeps; 0: it looks
+	 * once. Default: as long as a wake-up takes, measured when the workers start (5 to 50).
+	 */
+	uint64_t search_us;
 };
+
+/** The default of config.search_us. */
+#define IVL_SEARCH_MEASURED UINT32_MAX
 
 /**
  * The defaults, changed by the environment: INTERVALS_WORKERS=4, INTERVALS_QUEUE=lazy, ... EINVAL:

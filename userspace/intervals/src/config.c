@@ -126,6 +126,7 @@ static int from_environment(struct ivl_config *config)
 	NUMBER("FIBERS", fibers_per_worker, 1);
 	NUMBER("SEED", seed, 0);
 	NUMBER("DEADLOCK", deadlock_ms, 0);
+	NUMBER("SEARCH", search_us, 0);
 	return error;
 }
 
@@ -160,6 +161,7 @@ static int set_defaults(struct ivl_config *config)
 		.threshold_high = 2,
 		.queue_capacity = 256,
 		.seed = 1,
+		.search_us = IVL_SEARCH_MEASURED,
 	};
 	return from_environment(config);
 }

@@ -50,23 +50,59 @@ static void pass_on(struct ivl_worker *worker)
 		ivl_idle_wake_for_all(worker);
 }
 
+void ivl_idle_gate_opens(ivl_runtime *runtime)
+{
+	const bool given = runtime->config.search_us != IVL_SEARCH_MEASURED;
+
+	atomic_store_explicit(&runtime->search_us,
+			      given ? (unsigned int)runtime->config.search_us : IVL_SEARCH_US,
+			      memory_order_relaxed);
+	runtime->gate_ns = ivl_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* A worker that did not sleep yet, or waits for a CPU, is no measure: hence the bounds. */
+void ivl_idle_gate_passed(ivl_runtime *runtime)
+{
+	const uint64_t now = ivl_clock_ns(CLOCK_MONOTONIC);
+	uint64_t us;
+
+	if (runtime->config.search_us != IVL_SEARCH_MEASURED)
+		return;
+	runtime->wakes_ns += now - runtime->gate_ns;
+	runtime->gate_ns = now;
+	us = runtime->wakes_ns / ++runtime->passed / 1000;
+	us = us < IVL_SEARCH_LEAST_US ? IVL_SEARCH_LEAST_US : us;
+	us = us > IVL_SEARCH_MOST_US ? IVL_SEARCH_MOST_US : us;
+	atomic_store_explicit(&runtime->search_us, (unsigned int)us, memory_order_relaxed);
+}
+
+/* Relaxed: any of the values will do. */
+static uint64_t search_us(ivl_runtime *runtime)
+{
+	return atomic_load_explicit(&runtime->search_us, memory_order_relaxed);
+}
+
 static struct ivl_work *search(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	/* When oversubscribed, a yield would give the CPU away for a time slice. */
-	const int rounds = is_oversubscribed(worker->runtime) ? 1 : IVL_SEARCH_ROUNDS;
+	const uint64_t ns = is_oversubscribed(worker->runtime) ? 0 :
+			    search_us(worker->runtime) * (IVL_NS_PER_S / 1000000);
+	const uint64_t end = ns ? ivl_clock_ns(CLOCK_MONOTONIC) + ns : 0;
 	struct ivl_work *work = NULL;
+	bool over = false;
 
 	/* Producers must not rely on this worker. */
 	if (ivl_is_restricted(worker))
 		return ivl_find(worker);
 	atomic_fetch_add_explicit(&state->searching, 1, memory_order_seq_cst);
-	for (int round = 0; round < rounds && !work; round++) {
-		if (round % 8 == 7)
-			sched_yield();
+	for (int round = 1; !work && !over; round++) {
 		work = ivl_find(worker);
 		/* Stackless work is refused when all workers sleep; searching does not help. */
-		if (ivl_over(worker) || ivl_stackless_there(worker->runtime))
-			break;
+		over = !ns || ivl_over(worker) || ivl_stackless_there(worker->runtime);
+		if (round % IVL_SEARCH_ROUNDS == 0 && !work && !over) {
+			sched_yield();
+			over = ivl_clock_ns(CLOCK_MONOTONIC) >= end;
+		}
 	}
 	/* The last searcher runs work now. Work published since then relied on it. */
 	if (atomic_fetch_sub_explicit(&state->searching, 1, memory_order_seq_cst) == 1 && work)

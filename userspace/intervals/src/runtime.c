@@ -14,6 +14,7 @@
 #include "config.h"
 #include "deadlock.h"
 #include "feedback.h"
+#include "idle.h"
 #include "model.h"
 #include "process.h"
 #include "external.h"
@@ -192,6 +193,7 @@ static void *worker_main(void *arg)
 
 	pthread_mutex_lock(&runtime->gate);
 	failed = runtime->failed;
+	ivl_idle_gate_passed(runtime);
 	pthread_mutex_unlock(&runtime->gate);
 	if (failed || atomic_load_explicit(&runtime->stopping, memory_order_relaxed))
 		return NULL;
@@ -457,6 +459,7 @@ static int start(const struct ivl_config *given, bool threadless, void (*no_stac
 	pthread_mutex_lock(&runtime->gate);
 	error = make(runtime);
 	runtime->failed = error;
+	ivl_idle_gate_opens(runtime);
 	pthread_mutex_unlock(&runtime->gate);
 	if (error) {
 		join_threads(runtime);

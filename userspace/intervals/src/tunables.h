@@ -107,8 +107,15 @@ static_assert(IVL_REFERENCES >= 1, "each child's has one");
  */
 #define IVL_MAIL_WAITS 64
 
-/* Search rounds before a worker sleeps. */
-#define IVL_SEARCH_ROUNDS 64
+/*
+ * How long a worker without work searches unless the program says it: bounds of what is measured
+ * (idle.h), and the time where no worker has been woken yet.
+ */
+#define IVL_SEARCH_US 20
+#define IVL_SEARCH_LEAST_US 5
+#define IVL_SEARCH_MOST_US 50
+/* Rounds of a search between two looks at the clock, each with a yield of the CPU. */
+#define IVL_SEARCH_ROUNDS 8
 
 /*
  * A steal costs thief and victim some hundred ns. If stolen work takes less, further steals only

@@ -31,6 +31,7 @@ IS_AT(ivl_config, seed, 88);
 IS_AT(ivl_config, feedback, 96);
 IS_AT(ivl_config, deadlock_ms, 104);
 IS_AT(ivl_config, tied, 112);
+IS_AT(ivl_config, search_us, 120);
 /* All fields of 1.0.0. Later fields follow them, not in padding; `size` says which exist. */
 _Static_assert(sizeof(struct ivl_config) >= 104, "ivl_config");
 IS_AT(ivl_statistics, fibers, 88);

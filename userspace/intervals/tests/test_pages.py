@@ -58,7 +58,7 @@ def test_the_tutorials_programs_compile(before: str, compiler: list[str], tmp_pa
 
 
 def test_every_table_is_of_a_known_kind_and_experiment(tables: ModuleType) -> None:
-    known = {"stealing", "runtime", "runtime-scan", "openmp", "openmp-suites", "intervals"}
+    known = {"spin", "stealing", "runtime", "runtime-scan", "openmp", "openmp-suites", "intervals"}
     known |= {f"theses-{one.name}-simulated" for one in theses_catalogue.EVALUATIONS}
     asked = 0
     for page in PAGES:

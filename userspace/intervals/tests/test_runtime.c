@@ -308,12 +308,12 @@ TEST(environment)
 		{ "INTERVALS_ADAPT_STACK", "8", NULL }, { "INTERVALS_ADAPT_FRESH", "9", NULL },
 		{ "INTERVALS_THRESHOLD_LOW", "2", NULL }, { "INTERVALS_THRESHOLD_HIGH", "5", NULL },
 		{ "INTERVALS_QUEUE_CAPACITY", "10", NULL }, { "INTERVALS_FIBERS", "11", NULL },
-		{ "INTERVALS_SEED", "12", NULL },
+		{ "INTERVALS_SEED", "12", NULL }, { "INTERVALS_SEARCH", "0", NULL },
 	};
 	static const struct setting bad[] = {
 		{ "INTERVALS_POLICY", "best", ": not one of adaptive, work-first, help-first" },
 		{ "INTERVALS_ADAPT_FRESH", "0", "" }, { "INTERVALS_WORKERS", "0", "" },
-		{ "INTERVALS_WORKERS", "4x", "" },
+		{ "INTERVALS_WORKERS", "4x", "" }, { "INTERVALS_SEARCH", "long", "" },
 		{ "INTERVALS_WORKERS", " -18446744073709551614", "" },
 	};
 	struct ivl_config config;
@@ -336,6 +336,7 @@ TEST(environment)
 	assert_int_equal(config.queue_capacity, 10);
 	assert_int_equal(config.fibers_per_worker, 11);
 	assert_int_equal(config.seed, 12);
+	assert_int_equal(config.search_us, 0);
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
 		unsetenv(good[i].variable);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "runtime.h"
+
 static struct ivl_config two_places(unsigned int workers)
 {
 	struct ivl_config config = test_config(workers);
@@ -374,6 +376,29 @@ TEST(mail_beside_high_priority)
 	ivl_stop(beside.runtime);
 	print_message("# after %ld spawns\n", beside.spawns);
 	assert_in_range(beside.spawns, 0, 1000);
+}
+
+static unsigned int search_us(uint64_t given)
+{
+	struct ivl_config config = test_config(4);
+	unsigned int used;
+	ivl_runtime *runtime;
+
+	assert_int_equal(config.search_us, IVL_SEARCH_MEASURED);
+	config.search_us = given;
+	runtime = test_start(&config);
+	assert_true(test_comes_true(runtime->passed == (given == IVL_SEARCH_MEASURED ? 4 : 0)));
+	used = atomic_load(&runtime->search_us);
+	ivl_stop(runtime);
+	return used;
+}
+
+/* Measured when the workers start, unless it is given. */
+TEST(search_time)
+{
+	assert_int_equal(search_us(0), 0);
+	assert_int_equal(search_us(1234), 1234);
+	assert_in_range(search_us(IVL_SEARCH_MEASURED), IVL_SEARCH_LEAST_US, IVL_SEARCH_MOST_US);
 }
 
 int main(void)
