@@ -5,9 +5,9 @@
 # make test-full  and what takes too long for every day
 # make docs       the pages of both doors as HTML, in build/docs
 # make install    the `fast` command for all users: PREFIX (default: /usr/local), DESTDIR
-# make install-intervals  the runtime, for other programs, into PREFIX
-# make install-gomp       its OpenMP library, for programs of GCC, into PREFIX
+# make install-intervals  the runtime and its OpenMP library, for other programs, into PREFIX
 # make install-scx        FAST as a scheduler that is loaded, and its systemd unit, into PREFIX
+# make wheel      the OpenMP library for Python, in build/wheel
 # make clean      remove what was built here (not the kernels: see `scripts/fast kernel list`)
 
 VENV := build/venv
@@ -57,17 +57,14 @@ install:
 	umask 022 && cd $(SHARE)/fastlab && find . -type f ! -name installed -exec sha256sum {} + | sort > installed
 	ln -sf ../share/fastlab/scripts/fast $(DESTDIR)$(PREFIX)/bin/fast
 
-# Only the library: what the project measures is in no other program's way, and what it needs is
-# not installed for it. Meson says what is missing.
+# Without tests: what the project measures is in no other program's way, and what that needs is not
+# installed for it. Meson says what is missing.
 install-intervals: $(LIBRARY)/build.ninja
-	meson configure $(LIBRARY) -Dopenmp=disabled --prefix=$(abspath $(PREFIX))
-	meson install -C $(LIBRARY)
+	meson configure $(LIBRARY) -Dopenmp=enabled --prefix=$(abspath $(PREFIX))
+	meson install -C $(LIBRARY) --strip
 
-# Its OpenMP library, below PREFIX in lib/.../intervals, where no program finds it that is not told to.
-install-gomp: $(USER)/build.ninja
-	meson configure $(USER) --prefix=$(abspath $(PREFIX))
-	ninja -C $(USER) subprojects/intervals/openmp/libgomp.so.1
-	meson install -C $(USER) --no-rebuild --tags openmp
+wheel: $(VENV)/complete
+	$(VENV)/bin/python userspace/intervals/openmp/python/make-wheel build/wheel
 
 # It needs neither the laboratory nor a build of the kernel. Nothing is started.
 install-scx: $(USER)/build.ninja
@@ -100,4 +97,4 @@ $(USER)/build.ninja: | deps
 $(LIBRARY)/build.ninja:
 	meson setup -Dtests=disabled $(LIBRARY) userspace/intervals
 
-.PHONY: all demo docs install install-intervals install-gomp install-scx test test-full clean programs deps
+.PHONY: all demo docs install install-intervals install-scx wheel test test-full clean programs deps

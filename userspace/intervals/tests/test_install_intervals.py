@@ -179,18 +179,29 @@ def test_meson_subproject(tmp_path: Path, linking: str) -> None:
         run([build / name])
 
 
-def test_only_the_library_and_its_view_are_installed(installed: Installed) -> None:
+def test_what_is_installed(installed: Installed) -> None:
     names = {
         path.name
         for path in installed.prefix.glob("**/*")
-        if not path.is_dir() and path.parent.name != "man3"
+        if not path.is_dir() and path.parent.name not in ("man3", "intervals_openmp")
     }
     libraries = {f"libintervals{end}" for end in (".a", ".so", ".so.1", "-udev.a", "-debug.so")}
     (full,) = {name for name in names if name.startswith("libintervals.so.1.")}
     headers = {path.name for path in (RUNTIME / "include").glob("*.h*")}
     cmake = {"intervals-config.cmake", "intervals-config-version.cmake"}
-    view = {"intervals-view", "intervals-view.1"}
-    assert names == libraries | {full} | headers | cmake | view | {"intervals.pc"}
+    commands = {"intervals-view", "intervals-view.1", "intervals-openmp", "intervals-openmp.1"}
+    openmp = {"libgomp.so.1"}
+    assert names == libraries | {full} | headers | cmake | commands | openmp | {"intervals.pc"}
+    sections = run(["readelf", "--sections", installed.find(full)])
+    assert ".symtab" not in sections and ".debug" not in sections
+
+
+def test_the_openmp_command_finds_its_library(installed: Installed) -> None:
+    said = run([installed.find("intervals-openmp"), "--check", "true"])
+    (library,) = installed.prefix.glob("lib*/**/intervals/libgomp.so.1")
+    assert f"LD_PRELOAD={library}\n" in said
+    # Only in a directory of its own, which no program looks into.
+    assert library.parent.name == "intervals"
 
 
 def test_manual_pages(installed: Installed) -> None:
@@ -216,7 +227,8 @@ def test_debian_packages(tmp_path: Path) -> None:
     words = ["dpkg-buildpackage", "--build=binary", "--no-sign", "--no-check-builddeps"]
     run(["env", "-C", source, *words], environment)
     contents = {}
-    for name in ("libintervals1", "libintervals-dev", "libintervals-tools"):
+    packages = ("libintervals1", "libintervals-dev", "libintervals-tools", "libintervals-gomp")
+    for name in (*packages, "intervals-openmp"):
         (package,) = tmp_path.glob(f"{name}_1.*.deb")
         contents[name] = run(["dpkg-deb", "--contents", package])
     assert "/libintervals.so.1\n" not in contents["libintervals-dev"]
@@ -228,3 +240,8 @@ def test_debian_packages(tmp_path: Path) -> None:
     assert "/libintervals.so.1 ->" in contents["libintervals1"]
     for file in ("intervals.hpp", "libintervals.a", "intervals.pc", "man3/ivl_forkjoin.3.gz"):
         assert f"/{file}\n" in contents["libintervals-dev"], file
+    assert "/intervals/libgomp.so.1\n" in contents["libintervals-gomp"]
+    assert "/bin/" not in contents["libintervals-gomp"]
+    assert "/bin/intervals-openmp\n" in contents["intervals-openmp"]
+    for name in ("libintervals1", "libintervals-gomp"):
+        assert list(tmp_path.glob(f"{name}-dbgsym_1.*deb")), name
