@@ -916,10 +916,15 @@ public:
 
 	/** Throws ivl::error with EDEADLK if the caller is the writer; as lock_shared(). */
 	void lock() { detail::check(ivl_numa_rwlock_wrlock(it), "the caller is the writer"); }
+	/** True: the caller is the writer now. */
 	bool try_lock() noexcept { return !ivl_numa_rwlock_trywrlock(it); }
+	/** Called by the writer. */
 	void unlock() noexcept { ivl_numa_rwlock_unlock(it); }
+	/** As lock(), for a reader. */
 	void lock_shared() { detail::check(ivl_numa_rwlock_rdlock(it), "the caller is the writer"); }
+	/** True: the caller is a reader now. */
 	bool try_lock_shared() noexcept { return !ivl_numa_rwlock_tryrdlock(it); }
+	/** Called by a reader. */
 	void unlock_shared() noexcept { ivl_numa_rwlock_unlock(it); }
 
 private:

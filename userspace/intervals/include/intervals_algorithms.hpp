@@ -333,7 +333,10 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 /** A loop of two indices; ends are not included. */
 template <typename Index>
 struct blocked_range2d {
-	Index row_begin, row_end, column_begin, column_end;
+	Index row_begin; /**< The first row. */
+	Index row_end; /**< Past the last one. */
+	Index column_begin; /**< The first column. */
+	Index column_end; /**< Past the last one. */
 };
 
 /**
@@ -531,9 +534,10 @@ enum class filter_mode { parallel, serial_in_order };
 /** A stage of parallel_pipeline(): function(item &) for each item. */
 template <typename Function>
 struct filter {
-	filter_mode mode;
-	Function function;
+	filter_mode mode; /**< Of the stage. */
+	Function function; /**< Changes the item in place. */
 };
+/** Deduces Function. */
 template <typename Function> filter(filter_mode, Function) -> filter<Function>;
 
 /**

@@ -105,9 +105,12 @@ def words(request: SpinRequest, workers: int, regions: int, searches: Sequence[i
 
 def parse(machine: str, output: Mapping[str, Any]) -> list[SpinRow]:
     """The rows of the program's JSON line."""
-    given = {"machine": machine, "workers": int(output["workers"])}
-    names = [one.name for one in fields(SpinRow) if one.name not in given]
-    return [SpinRow(**given, **{name: int(row[name]) for name in names}) for row in output["rows"]]
+    workers = int(output["workers"])
+    names = [one.name for one in fields(SpinRow) if one.name not in ("machine", "workers")]
+    return [
+        SpinRow(machine, workers, **{name: int(row[name]) for name in names})
+        for row in output["rows"]
+    ]
 
 
 def document(rows: Sequence[SpinRow], request: SpinRequest) -> dict[str, Any]:
