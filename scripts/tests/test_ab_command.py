@@ -191,7 +191,7 @@ GIVEN = {
     "a variable without a value": (["--env", "X"], 2, "--env: 'X' is not NAME=VALUE"),
     "a date that is none": (["--date", "2026-02-30"], 2, "nor a day such as 2026-01-31"),
     "a file that is not there": (["--with", "no-such"], 1, "no-such: no such file for the guest"),
-    "a machine that is not there": (["--presets", "epyc-milan,x"], 2, "--preset x: there is no"),
+    "a machine that is not there": (["--presets", "epyc-milan,x"], 2, "--presets x: there is no"),
     "a machine that is too small": (["--memory-mb", "1"], 1, "add memory (--memory-mb)"),
     "a limit that is no number": (["--fail-below", "2%"], 2, "'2%' is not a finite number"),
 }

@@ -456,7 +456,7 @@ def test_markers_that_are_not_passed_are_told(lab: Lab) -> None:
     [
         (["try"], 2, "no program given: fast try [options] -- PROGRAM"),
         (["try", "--cpus", "65", "--", "true"], 2, "at most 64"),
-        (["try", "--presets", "rx4640,none", "--", "true"], 2, "--preset none: there is no such"),
+        (["try", "--presets", "rx4640,none", "--", "true"], 2, "--presets none: there is no such"),
         (["try", "--presets=rx4640,xeon-2s", "--annotate", "--", "true"], 2, "on one machine"),
         (["try", "--memory-mb", "3073", "--", "true"], 2, "at most 3072"),
         (
