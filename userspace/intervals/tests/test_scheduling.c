@@ -378,8 +378,19 @@ TEST(mail_beside_high_priority)
 	assert_in_range(beside.spawns, 0, 1000);
 }
 
+static unsigned int passed(ivl_runtime *runtime)
+{
+	unsigned int workers;
+
+	pthread_mutex_lock(&runtime->gate);
+	workers = runtime->passed;
+	pthread_mutex_unlock(&runtime->gate);
+	return workers;
+}
+
 static unsigned int search_us(uint64_t given)
 {
+	const unsigned int measured = given == IVL_SEARCH_MEASURED ? 4 : 0;
 	struct ivl_config config = test_config(4);
 	unsigned int used;
 	ivl_runtime *runtime;
@@ -387,7 +398,7 @@ static unsigned int search_us(uint64_t given)
 	assert_int_equal(config.search_us, IVL_SEARCH_MEASURED);
 	config.search_us = given;
 	runtime = test_start(&config);
-	assert_true(test_comes_true(runtime->passed == (given == IVL_SEARCH_MEASURED ? 4 : 0)));
+	assert_true(test_comes_true(passed(runtime) == measured));
 	used = atomic_load(&runtime->search_us);
 	ivl_stop(runtime);
 	return used;
