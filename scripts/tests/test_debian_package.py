@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,7 +68,6 @@ class Mirror:
         run(*gpg, "--passphrase", "", "--quick-generate-key", f"{name}@example.org", "ed25519")
         keyring = self.root / f"{name}.gpg"
         run(*gpg, "--output", keyring, "--export")
-        run("gpgconf", "--homedir", self.home, "--kill", "gpg-agent")
         return keyring
 
     def publish(self, suite: str) -> None:
@@ -90,7 +90,6 @@ class Mirror:
         (folder / "InRelease").unlink(missing_ok=True)
         gpg = ("gpg", "--homedir", self.home, "--batch", "--quiet")
         run(*gpg, "--clearsign", "--output", folder / "InRelease", folder / "Release")
-        run("gpgconf", "--homedir", self.home, "--kill", "gpg-agent")
 
     def _configure(self) -> None:
         """The system's apt has the list of `trixie` alone, and a hook."""
@@ -118,13 +117,16 @@ class Mirror:
 
 
 @pytest.fixture
-def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mirror:
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
     mirror = Mirror(tmp_path)
     monkeypatch.setenv("APT_CONFIG", str(mirror.configuration))
     monkeypatch.setattr(debian_package, "KEYRING", mirror.keyring)
     run("apt-get", "update")
     (mirror.system / "hook-ran").unlink()
-    return mirror
+    yield mirror
+    # Not before: a command may still find the agent that ends.
+    for home in tmp_path.glob("gpg-*"):
+        run("gpgconf", "--homedir", home, "--kill", "gpg-agent")
 
 
 def locate(mirror: Mirror, heard: Heard | None = None, **changes: str) -> Source:
