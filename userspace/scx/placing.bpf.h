@@ -184,7 +184,7 @@ static bool take_from(s32 queue, s32 cpu, bool hot_too, u64 now)
 
 	bpf_iter_scx_dsq_new(&it, queue, 0);
 	while (!taken && (p = bpf_iter_scx_dsq_next(&it))) {
-		struct thread *t = bpf_task_storage_get(&threads, p, 0, 0);
+		struct thread *t = thread_of(p);
 
 		if (!t || !may_run(p, cpu))
 			continue;
@@ -234,7 +234,6 @@ static bool take_from_longest(s32 cpu, s32 least, bool hot_too, u64 now)
 static void take_for_idle(s32 cpu, struct cpu *c)
 {
 	const bool newly = !c->idle_since;
-
 	const u64 now = clock();
 
 	if (newly ? c->idle_mean < LOOK_NS : now - c->balanced < settings.nr_cpus * IDLE_LOOK_NS)
