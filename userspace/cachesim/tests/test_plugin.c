@@ -1743,10 +1743,19 @@ FORKED_TEST(no_miss_passes_a_locked_load)
 			_exit(3 + (int)i);
 }
 
+/* A block of one locked instruction at `address`, which accesses `to`. */
+static void add_lock(struct qemu_plugin_tb *tb, uint64_t address, uint64_t to)
+{
+	static const uint8_t cmpxchg[] = { 0xf0, 0x0f, 0xb1, 0x17 };
+
+	add_access(tb, address, false, to);
+	tb->insn[0].bytes = cmpxchg;
+	tb->insn[0].size = sizeof(cmpxchg);
+}
+
 /* How often the turn ends when CPU 0 comes to a lock, while CPU 1 is behind. */
 static unsigned int turns_ended_by_lock(const char *file)
 {
-	static const uint8_t cmpxchg[] = { 0xf0, 0x0f, 0xb1, 0x17 };
 	struct qemu_plugin_tb before = { .n = 0 }, lock = { .n = 0 }, think = { .n = 0 };
 	unsigned int ended;
 
@@ -1755,9 +1764,7 @@ static unsigned int turns_ended_by_lock(const char *file)
 	start_clock();
 	add(&think, USER + 0x300);
 	add(&before, USER + 0x200);
-	add_access(&lock, USER + 0x204, false, 0x1000);
-	lock.insn[0].bytes = cmpxchg;
-	lock.insn[0].size = sizeof(cmpxchg);
+	add_lock(&lock, USER + 0x204, 0x1000);
 	translate(&think, 0);
 	translate(&before, 0);
 	translate(&lock, 0);
@@ -1781,7 +1788,6 @@ FORKED_TEST(the_turn_ends_before_a_lock)
 /* glibc looks at a mutex's kind first: that load takes the line. */
 FORKED_TEST(the_turn_ends_before_the_line_of_a_lock_is_taken)
 {
-	static const uint8_t cmpxchg[] = { 0xf0, 0x0f, 0xb1, 0x17 };
 	struct qemu_plugin_tb before = { .n = 0 }, look = { .n = 0 }, lock = { .n = 0 };
 	struct qemu_plugin_tb theirs = { .n = 0 };
 	unsigned int ended = 0;
@@ -1791,9 +1797,7 @@ FORKED_TEST(the_turn_ends_before_the_line_of_a_lock_is_taken)
 	start_clock();
 	add(&before, USER + 0x200);
 	add_access(&look, USER + 0x204, false, 0x1010);
-	add_access(&lock, USER + 0x208, false, 0x1000);
-	lock.insn[0].bytes = cmpxchg;
-	lock.insn[0].size = sizeof(cmpxchg);
+	add_lock(&lock, USER + 0x208, 0x1000);
 	add_access(&theirs, USER + 0x300, true, 0x1000);
 	translate(&before, 0);
 	translate(&look, 0);
