@@ -55,7 +55,7 @@ void ivl_idle_gate_opens(ivl_runtime *runtime)
 	const bool given = runtime->config.search_us != IVL_SEARCH_MEASURED;
 
 	atomic_store_explicit(&runtime->search_us,
-			      given ? (unsigned int)runtime->config.search_us : IVL_SEARCH_US,
+			      given ? runtime->config.search_us : IVL_SEARCH_US,
 			      memory_order_relaxed);
 	runtime->gate_ns = ivl_clock_ns(CLOCK_MONOTONIC);
 }
@@ -73,7 +73,7 @@ void ivl_idle_gate_passed(ivl_runtime *runtime)
 	us = runtime->wakes_ns / ++runtime->passed / 1000;
 	us = us < IVL_SEARCH_LEAST_US ? IVL_SEARCH_LEAST_US : us;
 	us = us > IVL_SEARCH_MOST_US ? IVL_SEARCH_MOST_US : us;
-	atomic_store_explicit(&runtime->search_us, (unsigned int)us, memory_order_relaxed);
+	atomic_store_explicit(&runtime->search_us, us, memory_order_relaxed);
 }
 
 /* Relaxed: any of the values will do. */

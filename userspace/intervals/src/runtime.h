@@ -56,7 +56,7 @@ struct ivl_runtime {
 	uint64_t gate_ns;		/* when it was opened, or last passed */
 	uint64_t wakes_ns;		/* of all workers that have passed, from the one before */
 	unsigned int passed;
-	_Atomic(unsigned int) search_us;	/* see ivl_idle_gate_passed() */
+	_Atomic(uint64_t) search_us;	/* see ivl_idle_gate_passed() */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* next place for work from outside */
 	_Atomic(unsigned int) submitters;	/* in ivl_submit_begin() to _end() */
 	_Atomic(uint32_t) submitted;	/* see ivl_submitted_add() */

@@ -388,12 +388,12 @@ static unsigned int passed(ivl_runtime *runtime)
 	return workers;
 }
 
-static unsigned int search_us(uint64_t given)
+static uint64_t search_us(uint64_t given)
 {
 	const unsigned int measured = given == IVL_SEARCH_MEASURED ? 4 : 0;
 	struct ivl_config config = test_config(4);
-	unsigned int used;
 	ivl_runtime *runtime;
+	uint64_t used;
 
 	assert_int_equal(config.search_us, IVL_SEARCH_MEASURED);
 	config.search_us = given;
