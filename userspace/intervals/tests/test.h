@@ -22,11 +22,7 @@
 
 #include <cmocka.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TEST_SANITIZED 1
-#else
-#define TEST_SANITIZED 0
-#endif
+#include "sanitized.h"
 
 #define TEST_MOST 64
 

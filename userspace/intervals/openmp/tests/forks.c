@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "fib.h"
 
 #define GENERATIONS 3
 #define CHILDREN 2
@@ -13,22 +14,10 @@
 /* A child that waits for ever is a fault that the parent reports. */
 #define PATIENCE_S 60
 
-static int fibonacci(int n)
-{
-	int a, b;
-
-	if (n < 2)
-		return n;
-#pragma omp task shared(a)
-	a = fibonacci(n - 1);
-	b = fibonacci(n - 2);
-#pragma omp taskwait
-	return a + b;
-}
-
 static void compute(void)
 {
-	int members = 0, sum = 0, inner = 0, result = 0, ordered = 0;
+	int members = 0, sum = 0, inner = 0, ordered = 0;
+	long result = 0;
 
 #pragma omp parallel num_threads(THREADS) reduction(+ : members, sum, inner)
 	{
@@ -38,7 +27,7 @@ static void compute(void)
 			sum += i;
 #pragma omp barrier
 #pragma omp single
-		result = fibonacci(12);
+		result = fib(12);
 #pragma omp for ordered
 		for (int i = 0; i < THREADS; i++)
 #pragma omp ordered

@@ -4,20 +4,7 @@
 
 #include "../../tests/test.h"
 #include "check.h"
-
-static long fib(int n)
-{
-	long a, b;
-
-	if (n < 2)
-		return n;
-#pragma omp task shared(a)
-	a = fib(n - 1);
-#pragma omp task shared(b)
-	b = fib(n - 2);
-#pragma omp taskwait
-	return a + b;
-}
+#include "fib.h"
 
 /* A child outlives its parent; only the barrier waits for it. */
 static void leave_behind(int depth, atomic_int *ran)

@@ -8,6 +8,8 @@
 
 #include <intervals.hpp>
 
+#include "../sanitized.h"
+
 #define CHECK(condition) \
 	do { \
 		if (!(condition)) { \

@@ -11,7 +11,7 @@
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if TEST_SANITIZED
 const std::size_t SIZES[] = { 0, 1, 2, 100, 5000 };
 #else
 const std::size_t SIZES[] = { 0, 1, 2, 100, 5000, 20000 };

@@ -12,11 +12,7 @@
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int MANY = 300, SORTED = 20000;
-#else
-constexpr int MANY = 2000, SORTED = 200000;
-#endif
+constexpr int MANY = TEST_SANITIZED ? 300 : 2000, SORTED = TEST_SANITIZED ? 20000 : 200000;
 
 /* A diamond and a tail; twice. */
 void test_graph(ivl::runtime &runtime)

@@ -82,11 +82,7 @@ void test_large_by_reference(ivl::runtime &runtime)
 }
 
 /* Sanitizers multiply the size of each frame. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t length = 50;
-#else
-constexpr std::size_t length = 400;
-#endif
+constexpr std::size_t length = TEST_SANITIZED ? 50 : 400;
 
 /* Deep recursion. */
 void test_regex(ivl::runtime &runtime)

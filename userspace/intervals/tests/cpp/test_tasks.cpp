@@ -18,11 +18,7 @@
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-const int SIZE = 12, TIMES = 50;
-#else
-const int SIZE = 18, TIMES = 1000;
-#endif
+const int SIZE = TEST_SANITIZED ? 12 : 18, TIMES = TEST_SANITIZED ? 50 : 1000;
 
 /* Counts live objects. */
 struct counted {
